@@ -1,0 +1,123 @@
+// A machine model: what the cache model and the occupancy rules need to know of a GPU.
+//
+// Models are data (machines/*.toml), one number a line with its value, its source and its kind:
+// documented, measured, memory (somebody remembers it: treat as a guess) or calibrated (nobody
+// publishes it; fitted, see docs/model.md). The struct below holds the values that code reads; the
+// provenance stays beside it for `swizzleperf machines NAME` and for the context of a proposer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swizzleperf {
+
+/// How the hardware hands blocks to dies.
+enum class Dispatch {
+  kRoundRobinPerDie,  ///< AMD: block p to die (p / chunk) mod dies; each die keeps its own queue
+  kSingleQueue,       ///< NVIDIA: one queue in increasing order, next free slot anywhere
+};
+
+/// How an address picks a set of a cache.
+enum class SetIndex {
+  kBits,            ///< plain address bits above the line
+  kHashed,          ///< a hash of all address bits above the line
+  kHashedChannels,  ///< channel by hash, set inside the channel by plain bits
+};
+
+/// One cache (per CU for L1, per die for L2, one for the whole device for the last level).
+struct CacheModel {
+  std::uint64_t bytes = 0;
+  std::uint32_t line_bytes = 128;
+  std::uint32_t ways = 16;
+  std::uint32_t channels = 1;
+  std::uint32_t interleave_bytes = 256;  ///< consecutive bytes on one channel
+  SetIndex index = SetIndex::kBits;
+  double bytes_per_clk = 0;  ///< of one instance, reads
+  double latency_ns = 0;     ///< load-to-use of a hit, unloaded
+
+  [[nodiscard]] std::uint32_t sets() const {
+    return static_cast<std::uint32_t>(bytes / (static_cast<std::uint64_t>(line_bytes) * ways));
+  }
+};
+
+/// Where a number comes from.
+struct Provenance {
+  std::string key;     ///< dotted path in the file, e.g. "l2.bytes"
+  std::string value;   ///< as written
+  std::string kind;    ///< documented | measured | memory | calibrated
+  std::string source;  ///< document, experiment or data it was fitted to
+};
+
+struct Machine {
+  std::string name;         ///< "mi300x", or "mi300x-cpx" for a partition mode
+  std::string title;        ///< "AMD Instinct MI300X"
+  std::string vendor;       ///< "amd" | "nvidia"
+  std::string arch;         ///< code generator target: gfx942, sm_90, ...
+  std::string die_word;     ///< what the vendor calls a die: XCD, GCD, L2 partition
+  std::uint32_t wave = 64;  ///< lanes of a wave (warp)
+
+  // Dispatch.
+  std::uint32_t dies = 1;
+  std::uint32_t cus_per_die = 1;
+  Dispatch dispatch = Dispatch::kRoundRobinPerDie;
+  std::uint32_t dispatch_chunk = 1;
+  double dispatch_interval_ns = 0;  ///< time between two block starts on one die
+
+  // Occupancy of one CU (SM).
+  std::uint32_t simds_per_cu = 4;
+  std::uint32_t waves_per_simd = 8;
+  std::uint32_t blocks_per_cu = 32;
+  std::uint32_t vgprs_per_lane = 512;  ///< per SIMD, architectural plus accumulation where unified
+  std::uint32_t vgpr_granule = 8;
+  std::uint32_t lds_bytes = 65536;
+  std::uint32_t lds_granule = 512;
+
+  // Rates of one CU a clock.
+  double clock_ghz = 1.0;
+  double vector_ops_per_clk = 128;    ///< 32-bit lane operations
+  double matrix_flops_per_clk = 2048;  ///< dense fp16
+  double lds_bytes_per_clk = 128;
+  double instructions_per_clk = 4;  ///< wave instructions issued
+
+  // Memory system.
+  CacheModel l1;                   ///< per CU
+  CacheModel l2;                   ///< per die
+  std::optional<CacheModel> llc;   ///< memory side, shared by all dies
+  double fabric_bytes_per_clk = 0;  ///< of one die towards the last level or memory
+  double hbm_bytes_per_ns = 0;      ///< GB/s / 1e9 * 1e9: bytes a nanosecond
+  double hbm_latency_ns = 0;
+  double jitter = 0;  ///< calibrated: relative spread of a block's step times
+
+  double error_time = 0.0;     ///< the model's stated relative error of predicted time ratios
+  double error_l2_points = 0;  ///< and of L2 hit rates, in points
+  std::vector<Provenance> provenance;
+};
+
+/// Loads machines/NAME.toml, NAME-MODE of a partition mode, or a file by path. Throws Error(kUsage)
+/// for an unknown name (naming the known ones) and Error(kInput) for a malformed file, with the
+/// file, the key and what was expected.
+Machine load_machine(const std::string& name_or_path);
+
+/// Names that load_machine accepts, with titles, partition modes included.
+std::vector<Machine> all_machines();
+
+/// What one block of a kernel needs of a CU.
+struct BlockResources {
+  std::uint32_t threads = 0;
+  std::uint32_t vgprs = 0;  ///< per lane, including accumulation registers; 0 = unknown
+  std::uint32_t lds_bytes = 0;
+};
+
+struct Occupancy {
+  std::uint32_t blocks_per_cu = 0;
+  std::string limit;  ///< "LDS", "registers", "waves", "blocks"
+};
+
+/// How many blocks share a CU. Throws Error(kInput) when not even one fits.
+Occupancy occupancy(const Machine& machine, const BlockResources& block);
+
+}  // namespace swizzleperf

@@ -1,0 +1,42 @@
+// Formulas as kernel code: the same arithmetic as HIP/CUDA C++ or as Triton Python.
+//
+// Printed code must compute what Formula::evaluate computes, bit for bit, for every launch on which
+// the formula was proved; tests compile it and compare. A guard makes a formula that is a bijection
+// only on some launches safe everywhere: outside its condition the printed code is the identity.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "swizzleperf/formula.h"
+
+namespace swizzleperf {
+
+/// A condition under which a formula is a bijection, as an expression of the swizzle language over
+/// num_pid_*, num_blocks, num_xcds; empty = always.
+struct Guard {
+  std::string condition;
+};
+
+struct PrintOptions {
+  std::string function = "swizzleperf_block";
+  std::uint32_t num_xcds = 8;  ///< baked in as a named constant
+  std::uint32_t cus_per_xcd = 38;
+  std::string comment;  ///< printed above the function, one line per '\n'; what it does, what was
+                        ///< proved
+  Guard guard;
+};
+
+/// A self-contained `static __device__` function
+///   struct <function>_index { unsigned x, y, z; };
+///   <function>_index <function>(unsigned x, unsigned y, unsigned z, unsigned nx, unsigned ny,
+///                               unsigned nz)
+/// from blockIdx and gridDim to the logical block index. Compiles as HIP, as CUDA and (with
+/// __device__ defined away) as plain C++.
+std::string print_cpp(const Formula& formula, const PrintOptions& options);
+
+/// A `@triton.jit` function `<function>(pid_x, pid_y, pid_z, nx, ny, nz)` returning the three
+/// logical indices.
+std::string print_triton(const Formula& formula, const PrintOptions& options);
+
+}  // namespace swizzleperf

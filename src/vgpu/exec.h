@@ -1,0 +1,113 @@
+// The virtual GPU's execution engine: LLVM IR of a kernel in, executed blocks out.
+//
+// A wave runs in lockstep over the IR with an execution mask and reconverges at immediate
+// post-dominators, so each load is one instruction with 64 addresses, coalescing is exact, and
+// barriers and cross-lane operations are simple. Values that LLVM's uniformity analysis proves equal
+// in all lanes are computed once. The IR is translated once per kernel into a compact program of
+// wave-wide operations over structure-of-arrays registers.
+//
+// Two modes share one translation:
+//   functional - everything runs, memory is real;
+//   address    - only what addresses, predicates and control flow depend on runs (a backward slice);
+//                stores are recorded but write nothing, floating-point work falls away, and its
+//                amount is still counted (per basic block) for the cost of an interval.
+// Every access is checked against the allocations; a fault names block, thread and source line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "swizzleperf/error.h"
+#include "swizzleperf/grid.h"
+#include "trace/recorder.h"
+
+namespace swizzleperf::vgpu {
+
+/// Device memory: host memory of this process at the same addresses. Sorted, disjoint.
+struct Allocation {
+  std::uint64_t base;
+  std::uint64_t bytes;
+  std::string name;  ///< for messages: "hipMalloc #3", "device variable 'table'"
+};
+
+/// What the kernel may touch. Kept by the runtime; must not change while blocks run.
+struct DeviceMemory {
+  std::vector<Allocation> allocations;
+  [[nodiscard]] const Allocation* find(std::uint64_t address) const;  ///< containing, or null
+};
+
+struct KernelInfo {
+  std::string symbol;     ///< as in the IR
+  std::string name;       ///< demangled
+  std::vector<std::uint32_t> arg_offset;  ///< bytes into the packed kernel arguments
+  std::vector<std::uint32_t> arg_bytes;
+  std::vector<std::string> arg_name;  ///< from debug info; "" where unknown
+  std::vector<bool> arg_is_pointer;
+  std::uint32_t kernarg_bytes = 0;
+  std::uint32_t static_lds_bytes = 0;
+};
+
+struct DeviceVariable {
+  std::string symbol;
+  std::uint64_t bytes;
+  std::uint64_t align;
+  std::vector<std::byte> initial;  ///< bytes long
+};
+
+enum class Mode { kFunctional, kAddress };
+
+struct Launch {
+  Dim3 grid;
+  Dim3 block;
+  std::uint32_t dynamic_lds_bytes = 0;
+  std::span<const std::byte> kernargs;  ///< kernarg_bytes, packed as the AMDGPU ABI packs them
+  std::uint64_t step_limit = 0;         ///< wave instructions a block may execute; 0 = none
+};
+
+/// A write made by a block, for comparing two kernels without running whole grids.
+struct BlockWrite {
+  std::uint64_t address;
+  std::vector<std::byte> bytes;
+};
+
+/// One module of device code, parsed, checked and translated on demand. Thread-safe once loaded.
+class Module {
+ public:
+  /// Throws Error(kInput) when the bitcode cannot be read or uses what is not supported: the message
+  /// names the thing, the kernel and the source line.
+  static std::unique_ptr<Module> load(std::span<const std::byte> bitcode, const std::string& name);
+  virtual ~Module() = default;
+
+  [[nodiscard]] virtual const std::vector<KernelInfo>& kernels() const = 0;
+  [[nodiscard]] virtual const std::vector<DeviceVariable>& variables() const = 0;
+  /// Where the runtime put a device variable; before the first run.
+  virtual void place_variable(const std::string& symbol, std::uint64_t address) = 0;
+
+  /// Runs one block. `recorder` may be null. In functional mode memory is written directly.
+  virtual void run_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
+                         Mode mode, const DeviceMemory& memory, BlockRecorder* recorder) = 0;
+
+  /// Runs a whole launch in functional mode on all cores (blocks in dispatch order, so a kernel
+  /// that uses atomics gives the same result for one thread).
+  virtual void run_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
+                        unsigned threads) = 0;
+};
+
+/// Registers of a kernel as the real code generator allocates them.
+struct CodegenResources {
+  std::uint32_t vgprs = 0;  ///< per lane, accumulation registers included
+  std::uint32_t sgprs = 0;
+  std::uint32_t lds_bytes = 0;
+  std::uint32_t scratch_bytes = 0;
+};
+
+/// Compiles the kernel for `arch` with LLVM's AMDGPU back end, in process, and reads the resource
+/// counts from the metadata it emits.
+CodegenResources codegen_resources(std::span<const std::byte> bitcode, const std::string& symbol,
+                                   const std::string& arch);
+
+}  // namespace swizzleperf::vgpu

@@ -1,0 +1,69 @@
+// From a program's source (or executable) to a trace: the host side of the virtual GPU.
+//
+// The program is compiled with clang for host and device, linked with our runtime library
+// (libswizzleperf_hip.so: hipMalloc, hipMemcpy, hipLaunchKernel, ...) and run as a child process
+// that executes kernels on the virtual GPU. The child is told what to do by a request (JSON in an
+// environment variable's file) and answers with a result file; a crash of the user's program is
+// therefore a sentence, not a crash of ours.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "swizzleperf/trace.h"
+
+namespace swizzleperf::vgpu {
+
+struct ProgramSpec {
+  std::filesystem::path program;            ///< .hip/.cu/.cpp source with a main, or an executable
+  std::vector<std::string> arguments;       ///< of the program
+  std::vector<std::string> compile_options;  ///< -I, -D, -std ... given by the user
+  std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
+  std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
+  std::string arch = "gfx942";
+  double time_limit_s = 600;
+  std::uint64_t memory_limit_bytes = 0;  ///< 0 = none
+  std::uint64_t step_limit = 0;          ///< wave instructions a block; 0 = a generous default
+  unsigned threads = 0;                  ///< 0 = all cores
+  bool extrapolate = true;
+};
+
+/// A program built for the virtual GPU, in a directory of its own (removed with the object unless
+/// kept).
+struct BuiltProgram {
+  std::filesystem::path directory;
+  std::filesystem::path executable;
+  std::filesystem::path device_bitcode;
+  std::vector<std::string> compile_command;  ///< of the device half, for messages and for splice
+};
+
+/// Compiles. Throws Error(kInput) with the compiler's first error when the program is at fault.
+BuiltProgram build_program(const ProgramSpec& spec, const std::filesystem::path& work_directory);
+
+/// Runs the program up to the traced launch and returns its trace.
+Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);
+
+/// Runs the whole program in functional mode. Its own output goes where ours goes.
+struct FunctionalRun {
+  int exit_status = 0;
+  std::string output_digest;  ///< hash over all device memory the kernels wrote, in allocation order
+  std::string captured_stdout;
+};
+FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& program);
+
+/// Compares a patched device module with the original on sampled blocks of the traced launch:
+/// patched block p must write the bytes that original block permutation[p] writes.
+struct BlockComparison {
+  std::uint64_t blocks_compared = 0;
+  std::uint64_t bytes_compared = 0;
+  std::string first_difference;  ///< empty = equal
+};
+BlockComparison compare_blocks(const ProgramSpec& spec, const BuiltProgram& original,
+                               const std::filesystem::path& patched_bitcode,
+                               const std::vector<std::uint32_t>& permutation,
+                               std::uint64_t sample_blocks, std::uint64_t seed);
+
+}  // namespace swizzleperf::vgpu
