@@ -52,16 +52,22 @@ class BlockRecorder {
   /// Forgets the previous block; `waves` = waves of the block.
   void begin(std::uint32_t waves);
 
+  /// Ends blocks early: once `events` accesses are recorded, at the next barrier or, at the latest,
+  /// after four times as many. 0 = never.
+  void stop_after(std::uint64_t events) { stop_after_ = events; }
+
   /// One executed global-memory instruction of one wave: lane i, if bit i of `mask` is set, touches
-  /// [addresses[i], addresses[i] + bytes). addresses has at least 64 entries.
-  void access(AccessKind kind, std::uint32_t wave, std::uint64_t mask,
+  /// [addresses[i], addresses[i] + bytes). addresses has at least 64 entries. Returns false when the
+  /// caller wants no more of this block (a prefix was asked for): the block is then abandoned, with
+  /// finish() still to be called.
+  [[nodiscard]] bool access(AccessKind kind, std::uint32_t wave, std::uint64_t mask,
               const std::uint64_t* addresses, std::uint32_t bytes);
 
   /// Work done by a wave of the block since the last call.
   void cost(const Cost& cost) { cost_ += cost; }
 
-  /// All waves of the block have arrived.
-  void barrier();
+  /// All waves of the block have arrived. Returns false as access() does.
+  [[nodiscard]] bool barrier();
 
   /// Ends the block; the result stays valid until the next begin().
   const RawBlock& finish();
@@ -72,6 +78,8 @@ class BlockRecorder {
   PatternTable* patterns_;
   std::vector<std::vector<RawEvent>> pending_;  // by wave, since the last barrier
   Cost cost_;
+  std::uint64_t stop_after_ = 0;
+  std::uint64_t recorded_ = 0;
   RawBlock block_;
   Pattern scratch_;
   std::vector<std::uint64_t> sorted_;
