@@ -39,7 +39,7 @@ struct CacheModel {
   std::uint32_t read_request_bytes = 128;  ///< how reads are fetched and counted (NVIDIA: 32)
   std::uint32_t write_request_bytes = 64;  ///< how writes are counted (NVIDIA: 32)
   double bytes_per_clk = 0;                ///< of one instance, reads
-  double latency_ns = 0;     ///< load-to-use of a hit, unloaded
+  double latency_ns = 0;                   ///< load-to-use of a hit, unloaded
 
   [[nodiscard]] std::uint32_t sets() const {
     return static_cast<std::uint32_t>(bytes / (static_cast<std::uint64_t>(line_bytes) * ways));
@@ -80,15 +80,15 @@ struct Machine {
 
   // Rates of one CU a clock.
   double clock_ghz = 1.0;
-  double vector_ops_per_clk = 128;    ///< 32-bit lane operations
+  double vector_ops_per_clk = 128;     ///< 32-bit lane operations
   double matrix_flops_per_clk = 2048;  ///< dense fp16
   double lds_bytes_per_clk = 128;
   double instructions_per_clk = 4;  ///< wave instructions issued
 
   // Memory system.
-  CacheModel l1;                   ///< per CU
-  CacheModel l2;                   ///< per die
-  std::optional<CacheModel> llc;   ///< memory side, shared by all dies
+  CacheModel l1;                    ///< per CU
+  CacheModel l2;                    ///< per die
+  std::optional<CacheModel> llc;    ///< memory side, shared by all dies
   double fabric_bytes_per_clk = 0;  ///< of one die towards the last level or memory
   double hbm_bytes_per_ns = 0;      ///< GB/s / 1e9 * 1e9: bytes a nanosecond
   double hbm_latency_ns = 0;

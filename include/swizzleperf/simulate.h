@@ -1,11 +1,12 @@
 // What a machine's caches would do with a launch under a given order of blocks.
 //
-// A replay takes the L2 requests of every block (trace/lines.h), deals blocks to dies as the machine
-// dispatches them, lets the resident blocks advance interval by interval in simulated time, and looks
-// every request up in the L2 of its die, then in the last-level cache, then in memory. Time comes out
-// of the same pass: each interval waits for its compute unit and for the slowest memory level it
-// used, each level being a server with a bandwidth and a latency. So a block that runs ahead pays
-// for the lines it fetches first and those behind it hit and catch up, as on hardware.
+// A replay takes the L2 requests of every block (trace/lines.h), deals blocks to dies as the
+// machine dispatches them, lets the resident blocks advance interval by interval in simulated time,
+// and looks every request up in the L2 of its die, then in the last-level cache, then in memory.
+// Time comes out of the same pass: each interval waits for its compute unit and for the slowest
+// memory level it used, each level being a server with a bandwidth and a latency. So a block that
+// runs ahead pays for the lines it fetches first and those behind it hit and catch up, as on
+// hardware.
 //
 // What is assumed, because no vendor guarantees it: the order of dispatch (Machine::dispatch).
 #pragma once

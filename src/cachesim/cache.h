@@ -9,10 +9,10 @@
 //     dirty  16 x u8    sectors written                     16 bytes
 //
 // Looking up is four SSE compares and one movemask; touching a way increments every smaller age in
-// one subtraction; the victim is the way whose age is ways-1. No branch depends on data except hit or
-// miss. Rejected: time stamps (the victim needs a 16-way minimum), move-to-front lists (shifts on
-// every hit), a tree PLRU (cheaper, but no vendor says so either, and LRU has a simple reference).
-// Sets of more than 16 ways are several such groups whose ages run through all of them.
+// one subtraction; the victim is the way whose age is ways-1. No branch depends on data except hit
+// or miss. Rejected: time stamps (the victim needs a 16-way minimum), move-to-front lists (shifts
+// on every hit), a tree PLRU (cheaper, but no vendor says so either, and LRU has a simple
+// reference). Sets of more than 16 ways are several such groups whose ages run through all of them.
 #pragma once
 
 #include <array>
@@ -98,6 +98,12 @@ class Cache {
         g.ages[w] = static_cast<std::uint8_t>(first + w < ways_ ? first + w : kPadding);
       }
     }
+  }
+
+  void prefetch(std::uint32_t set) const {
+    const auto* groups = reinterpret_cast<const char*>(data_.data() + std::size_t{set} * groups_);
+    __builtin_prefetch(groups);
+    __builtin_prefetch(groups + 64);
   }
 
   /// Touches `sectors` of a line, allocating it if absent (evicting the least recently used); a

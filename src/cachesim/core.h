@@ -1,15 +1,16 @@
 // The replay itself: resident blocks in simulated time over real caches.
 //
 // State is a priority queue of block slots (time, slot). The earliest slot runs its block's next
-// step: its requests go through L2, last level and memory in order, and the step ends when the CU has
-// done the step's arithmetic and the slowest level it used has delivered:
+// step: its requests go through L2, last level and memory in order, and the step ends when the CU
+// has done the step's arithmetic and the slowest level it used has delivered:
 //
 //     end = max(compute done, max over levels used(server free) + mean latency of its requests)
 //
-// A level is a server: bytes / bandwidth keep it busy, later requests queue behind. In a sample every
-// request stands for 1/share requests, so it keeps servers busy 1/share times as long. Latency is the
-// mean over the step's requests rather than the worst, because only the mean is the same in a sample
-// and in the whole; its feedback (misses cost time, hits catch up) is what keeps blocks together.
+// A level is a server: bytes / bandwidth keep it busy, later requests queue behind. In a sample
+// every request stands for 1/share requests, so it keeps servers busy 1/share times as long.
+// Latency is the mean over the step's requests rather than the worst, because only the mean is the
+// same in a sample and in the whole; its feedback (misses cost time, hits catch up) is what keeps
+// blocks together.
 //
 // Dispatch is in order into freed slots: per-die queues on AMD, one queue on NVIDIA.
 #pragma once
@@ -174,13 +175,22 @@ class Replay {
 
   /// What one step moved.
   struct StepTraffic {
-    double requests = 0;
-    double misses = 0;
-    double llc_misses = 0;
-    double l2_bytes = 0;
-    double fabric_bytes = 0;
-    double llc_bytes = 0;
-    double hbm_bytes = 0;
+    std::uint32_t requests = 0;
+    std::uint32_t misses = 0;
+    std::uint32_t llc_misses = 0;
+    std::uint32_t units = 0;
+    std::uint32_t missed_units = 0;
+    std::uint32_t l2_bytes = 0;
+    std::uint32_t fabric_bytes = 0;
+    std::uint32_t llc_bytes = 0;
+    std::uint32_t hbm_bytes = 0;
+  };
+
+  struct LastLevelAccess {
+    std::uint32_t line;
+    std::uint32_t set;
+    std::uint8_t sectors;
+    bool write;
   };
 
   static std::uint64_t to_ticks(double ns) {
@@ -190,8 +200,7 @@ class Replay {
   /// Slots in hand-out order: one a CU on every die before the second on any.
   std::vector<Slot> fill_slots() {
     std::vector<Slot> slots;
-    const std::uint64_t wanted =
-        std::uint64_t{m_.dies} * m_.cus_per_die * p_.blocks_per_cu;
+    const std::uint64_t wanted = std::uint64_t{m_.dies} * m_.cus_per_die * p_.blocks_per_cu;
     slots.resize(wanted);
     for (std::uint32_t s = 0; s < wanted; ++s) {
       slots[s].die = s % m_.dies;
@@ -204,11 +213,13 @@ class Replay {
   double run_step(Slot& slot, double now) {
     StepTraffic step;
     Cache& l2 = l2_[slot.die];
-    source_.for_each(slot.block, slot.step,
-                     [&](std::uint32_t line, std::uint32_t set, AccessKind kind,
-                         std::uint8_t sectors, std::uint32_t buffer) {
-                       request(l2, domains_[slot.die].l2, step, line, set, kind, sectors, buffer);
-                     });
+    source_.for_each(
+        slot.block, slot.step, [&](std::uint32_t set) { l2.prefetch(set); },
+        [&](std::uint32_t line, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
+            std::uint32_t buffer) { request(l2, step, line, set, kind, sectors, buffer); });
+    run_deferred(step);
+    domains_[slot.die].l2.requests += step.units;
+    domains_[slot.die].l2.hits += step.units - step.missed_units;
     double compute = source_.compute_ns(slot.block, slot.step);
     if (m_.jitter > 0) {
       const std::uint64_t h = mix64(std::uint64_t{slot.index} << 32 | slot.step);
@@ -222,8 +233,8 @@ class Replay {
   double memory_done(Slot& slot, const StepTraffic& step, double now) {
     double done = l2_server_[slot.die].serve(now, step.l2_bytes * l2_ns_per_byte_);
     if (step.fabric_bytes > 0) {
-      done = std::max(done, fabric_server_[slot.die].serve(
-                                now, step.fabric_bytes * fabric_ns_per_byte_));
+      done = std::max(done,
+                      fabric_server_[slot.die].serve(now, step.fabric_bytes * fabric_ns_per_byte_));
     }
     if (step.llc_bytes > 0) {
       done = std::max(done, llc_server_.serve(now, step.llc_bytes * llc_ns_per_byte_));
@@ -232,9 +243,10 @@ class Replay {
       done = std::max(done, hbm_server_.serve(now, step.hbm_bytes * hbm_ns_per_byte_));
     }
     // A step of a sample holds few requests: their share of misses is smoothed over the block.
-    const double fresh = std::min(1.0, step.requests * kSmoothing);
-    slot.miss_share += fresh * (step.misses / step.requests - slot.miss_share);
-    slot.llc_miss_share += fresh * (step.llc_misses / step.requests - slot.llc_miss_share);
+    const double requests = step.requests;
+    const double fresh = std::min(1.0, requests * kSmoothing);
+    slot.miss_share += fresh * (step.misses / requests - slot.miss_share);
+    slot.llc_miss_share += fresh * (step.llc_misses / requests - slot.llc_miss_share);
     double latency = m_.l2.latency_ns;
     const double behind = m_.llc ? m_.llc->latency_ns : m_.hbm_latency_ns;
     latency += slot.miss_share * (behind - m_.l2.latency_ns);
@@ -242,8 +254,8 @@ class Replay {
     return done + latency;
   }
 
-  void request(Cache& l2, LevelCounts& counts, StepTraffic& step, std::uint32_t line,
-               std::uint32_t set, AccessKind kind, std::uint8_t sectors, std::uint32_t buffer) {
+  void request(Cache& l2, StepTraffic& step, std::uint32_t line, std::uint32_t set, AccessKind kind,
+               std::uint8_t sectors, std::uint32_t buffer) {
     Evicted out;
     const bool write = kind != AccessKind::kLoad;
     const std::uint8_t before = l2.access(set, line, sectors, write, out);
@@ -258,9 +270,9 @@ class Replay {
     }
     step.requests += 1;
     step.l2_bytes += p_.units.bytes[sectors];
-    counts.requests += units;
-    counts.hits += units - missed_units;
+    step.units += units;
     if (missed_units != 0) {
+      step.missed_units += missed_units;
       step.misses += 1;
       misses_by_buffer_[buffer] += missed_units;
     }
@@ -269,45 +281,57 @@ class Replay {
 
   /// Sectors that L2 lacks come from the last level or from memory.
   void fill(StepTraffic& step, std::uint32_t line, std::uint32_t set, std::uint8_t sectors) {
-    const double bytes = p_.units.bytes[sectors];
-    step.fabric_bytes += bytes;
-    std::uint8_t missing = sectors;
+    step.fabric_bytes += p_.units.bytes[sectors];
     if (m_.llc) {
-      Evicted out;
-      missing = sectors & static_cast<std::uint8_t>(
-                              ~llc_.access(llc_set(line, set), line, sectors, false, out));
-      llc_counts_.requests += 1;
-      llc_counts_.hits += missing == 0 ? 1 : 0;
-      step.llc_bytes += bytes;
-      write_memory(step, out);
-    }
-    if (missing != 0) {
-      step.llc_misses += 1;
-      step.hbm_bytes += p_.units.bytes[missing];
-      hbm_read_bytes_ += p_.units.bytes[missing];
+      defer(line, set, sectors, false);
+    } else {
+      read_memory(step, sectors);
     }
   }
 
   void write_back(StepTraffic& step, const Evicted& victim, std::uint32_t set) {
     step.fabric_bytes += p_.units.bytes[victim.dirty];
-    if (!m_.llc) {
+    if (m_.llc) {
+      defer(victim.line, set, victim.dirty, true);
+    } else {
       write_memory(step, victim);
-      return;
     }
-    Evicted out;
-    llc_.access(llc_set(victim.line, set), victim.line, victim.dirty, true, out);
-    step.llc_bytes += p_.units.bytes[victim.dirty];
-    write_memory(step, out);
+  }
+
+  /// Last-level look-ups wait until the step's L2 look-ups are done, in the same order: the level
+  /// is large, its sets are far from the host's caches, and by then they have been fetched.
+  void defer(std::uint32_t line, std::uint32_t l2_set, std::uint8_t sectors, bool write) {
+    const std::uint32_t set = l2_set * llc_per_l2_set_ + llc_set_in_group(line, llc_per_l2_set_);
+    llc_.prefetch(set);
+    deferred_.push_back({line, set, sectors, write});
+  }
+
+  void run_deferred(StepTraffic& step) {
+    for (const LastLevelAccess& a : deferred_) {
+      Evicted out;
+      const std::uint8_t before = llc_.access(a.set, a.line, a.sectors, a.write, out);
+      step.llc_bytes += p_.units.bytes[a.sectors];
+      if (!a.write) {
+        const auto missing = static_cast<std::uint8_t>(a.sectors & ~before);
+        llc_counts_.requests += 1;
+        llc_counts_.hits += missing == 0 ? 1 : 0;
+        if (missing != 0) read_memory(step, missing);
+      }
+      write_memory(step, out);
+    }
+    deferred_.clear();
+  }
+
+  void read_memory(StepTraffic& step, std::uint8_t sectors) {
+    step.llc_misses += 1;
+    step.hbm_bytes += p_.units.bytes[sectors];
+    hbm_read_bytes_ += p_.units.bytes[sectors];
   }
 
   void write_memory(StepTraffic& step, const Evicted& victim) {
     if (victim.dirty == 0) return;
     step.hbm_bytes += p_.units.bytes[victim.dirty];
     hbm_write_bytes_ += p_.units.bytes[victim.dirty];
-  }
-
-  [[nodiscard]] std::uint32_t llc_set(std::uint32_t line, std::uint32_t l2_set) const {
-    return l2_set * llc_per_l2_set_ + llc_set_in_group(line, llc_per_l2_set_);
   }
 
   /// What was written reaches memory in the end, whoever holds it when the launch ends.
@@ -355,8 +379,8 @@ class Replay {
       for (const Server& s : servers) sum += s.busy;
       return sum / static_cast<double>(servers.size());
     };
-    const double busy[5] = {mean_busy(cu_server_), mean_busy(l2_server_),
-                            mean_busy(fabric_server_), llc_server_.busy, hbm_server_.busy};
+    const double busy[5] = {mean_busy(cu_server_), mean_busy(l2_server_), mean_busy(fabric_server_),
+                            llc_server_.busy, hbm_server_.busy};
     const double total_ns = std::max(1e-9, r.time_ms * 1e6);
     std::size_t most = 0;
     for (std::size_t i = 0; i < 5; ++i) {
@@ -377,6 +401,7 @@ class Replay {
   std::uint32_t llc_per_l2_set_;
   std::vector<Cache> l2_;
   Cache llc_;
+  std::vector<LastLevelAccess> deferred_;
   SlotQueue queue_;
   std::vector<DomainCounts> domains_;
   LevelCounts llc_counts_;

@@ -2,8 +2,8 @@
 //
 // Vendors publish neither hash. Three shapes cover what is known (machine.h, SetIndex); the hashes
 // here are ours and only stand for "spreads all address bits". The last-level set is chosen so that
-// it determines the L2 set (its low part is the L2 set, its high part a hash of the line): a sample of
-// whole L2 sets then contains whole last-level sets, and both levels can be sampled together.
+// it determines the L2 set (its low part is the L2 set, its high part a hash of the line): a sample
+// of whole L2 sets then contains whole last-level sets, and both levels can be sampled together.
 #pragma once
 
 #include <bit>

@@ -1,13 +1,17 @@
-// What a replay needs besides the caches themselves, worked out once per launch and machine, and the
-// two forms in which requests come: all of them (from line templates) or a sample of whole L2 sets.
+// What a replay needs besides the caches themselves, worked out once per launch and machine, and
+// the two forms in which requests come: all of them (from line templates) or a sample of whole L2
+// sets.
 //
-// The replay core is a template over the source, so that the exact replay pays nothing for the sample
-// and the reverse. A source offers
+// The replay core is a template over the source, so that the exact replay pays nothing for the
+// sample and the reverse. A source offers
 //     Block open(logical block)                       where its stream starts
 //     num_steps(Block), compute_ns(Block, step)       one step = one or several intervals
-//     for_each(Block, step, f)                        f(line, set, kind, sectors, buffer)
+//     for_each(Block, step, prefetch, f)              f(line, set, kind, sectors, buffer)
+// A set is two lines of the host's cache and rarely near the last one, so `prefetch(set)` is called
+// a few requests ahead of f.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -53,19 +57,19 @@ std::vector<double> interval_compute_ns(const LineTemplate& lines, const Machine
 /// A sampled request, with the set worked out.
 struct SampleRequest {
   std::uint32_t line;
-  std::uint16_t set;             ///< among the sampled L2 sets
+  std::uint16_t set;              ///< among the sampled L2 sets
   std::uint8_t kind_and_sectors;  ///< kind << 4 | sectors (lines of at most four sectors)
   std::uint8_t buffer;
 };
 
 struct Sample {
-  std::uint32_t sets = 0;                ///< L2 sets sampled, per die
-  double share = 0;                      ///< replayed units / all units
-  std::vector<std::int32_t> compact;     ///< L2 set -> sampled set, -1 = not sampled
-  std::vector<SampleRequest> requests;   ///< by block
-  std::vector<std::uint64_t> first;      ///< block -> first request; one more at the end
-  std::vector<std::uint32_t> step_end;   ///< relative to the block's first request
-  std::vector<std::uint64_t> first_step;  ///< block -> first of its steps
+  std::uint32_t sets = 0;                       ///< L2 sets sampled, per die
+  double share = 0;                             ///< replayed units / all units
+  std::vector<std::int32_t> compact;            ///< L2 set -> sampled set, -1 = not sampled
+  std::vector<SampleRequest> requests;          ///< by block
+  std::vector<std::uint64_t> first;             ///< block -> first request; one more at the end
+  std::vector<std::uint32_t> step_end;          ///< relative to the block's first request
+  std::vector<std::uint64_t> first_step;        ///< block -> first of its steps
   std::vector<std::vector<double>> compute_ns;  ///< template -> step
 };
 
@@ -107,15 +111,27 @@ class ExactSource {
   }
   [[nodiscard]] std::uint32_t sets() const { return p_->l2_set.sets(); }
 
-  template <typename Visit>
-  void for_each(const Block& b, std::size_t step, const Visit& visit) const {
+  template <typename Prefetch, typename Visit>
+  void for_each(const Block& b, std::size_t step, const Prefetch& prefetch,
+                const Visit& visit) const {
     const auto& intervals = b.lines->intervals;
     const std::uint32_t begin = step == 0 ? 0 : intervals[step - 1].request_end;
+    const std::uint32_t end = intervals[step].request_end;
     const LineRequest* requests = b.lines->requests.data();
-    for (std::uint32_t i = begin; i < intervals[step].request_end; ++i) {
-      const LineRequest& r = requests[i];
-      const std::uint32_t line = b.anchors[r.slot] + r.line;
-      visit(line, p_->l2_set(line), r.kind, r.sectors, b.lines->slot_buffer[r.slot]);
+    constexpr std::uint32_t kBatch = 16;
+    std::array<std::uint32_t, kBatch> line;
+    std::array<std::uint32_t, kBatch> set;
+    for (std::uint32_t first = begin; first < end; first += kBatch) {
+      const std::uint32_t n = std::min(kBatch, end - first);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        line[i] = b.anchors[requests[first + i].slot] + requests[first + i].line;
+        set[i] = p_->l2_set(line[i]);
+        prefetch(set[i]);
+      }
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const LineRequest& r = requests[first + i];
+        visit(line[i], set[i], r.kind, r.sectors, b.lines->slot_buffer[r.slot]);
+      }
     }
   }
 
@@ -143,13 +159,15 @@ class SampleSource {
   }
   [[nodiscard]] std::uint32_t sets() const { return s_->sets; }
 
-  template <typename Visit>
-  void for_each(const Block& b, std::size_t step, const Visit& visit) const {
-    const std::uint32_t begin = step == 0 ? 0 : b.step_end[step - 1];
-    for (std::uint32_t i = begin; i < b.step_end[step]; ++i) {
-      const SampleRequest& r = b.requests[i];
-      visit(r.line, r.set, static_cast<AccessKind>(r.kind_and_sectors >> 4),
-            static_cast<std::uint8_t>(r.kind_and_sectors & 15), r.buffer);
+  template <typename Prefetch, typename Visit>
+  void for_each(const Block& b, std::size_t step, const Prefetch& prefetch,
+                const Visit& visit) const {
+    const SampleRequest* r = b.requests + (step == 0 ? 0 : b.step_end[step - 1]);
+    const SampleRequest* const end = b.requests + b.step_end[step];
+    for (const SampleRequest* ahead = r; ahead != end; ++ahead) prefetch(ahead->set);
+    for (; r != end; ++r) {
+      visit(r->line, r->set, static_cast<AccessKind>(r->kind_and_sectors >> 4),
+            static_cast<std::uint8_t>(r->kind_and_sectors & 15), r->buffer);
     }
   }
 

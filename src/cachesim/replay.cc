@@ -33,10 +33,9 @@ std::vector<double> interval_compute_ns(const LineTemplate& lines, const Machine
   ns.reserve(lines.intervals.size());
   for (const LineInterval& interval : lines.intervals) {
     const Cost& c = interval.cost;
-    const double clocks = std::max({c.vector_ops / machine.vector_ops_per_clk,
-                                    c.matrix_flops / machine.matrix_flops_per_clk,
-                                    c.lds_bytes / machine.lds_bytes_per_clk,
-                                    c.instructions / machine.instructions_per_clk});
+    const double clocks = std::max(
+        {c.vector_ops / machine.vector_ops_per_clk, c.matrix_flops / machine.matrix_flops_per_clk,
+         c.lds_bytes / machine.lds_bytes_per_clk, c.instructions / machine.instructions_per_clk});
     ns.push_back(clocks / machine.clock_ghz);
   }
   return ns;

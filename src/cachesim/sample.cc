@@ -3,8 +3,8 @@
 // hits and evictions are right; only how many sets were looked at limits the accuracy.
 //
 // Sets are chosen by a hash of their number against a threshold, so samples are nested, and power-
-// of-two strides (which favour some sets) are sampled without bias. Steps are merged until one has a
-// few requests on average: a step costs a queue operation, and one with nothing in it teaches
+// of-two strides (which favour some sets) are sampled without bias. Steps are merged until one has
+// a few requests on average: a step costs a queue operation, and one with nothing in it teaches
 // nothing.
 #include <algorithm>
 #include <cmath>
@@ -81,8 +81,7 @@ BlockSample sample_block(const Prepared& p, const Sample& s, std::uint32_t block
 Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned threads) {
   Sample s;
   s.compact = choose_sets(p.l2_set.sets(), share, seed, s.sets);
-  const std::size_t stride =
-      intervals_per_step(p, static_cast<double>(s.sets) / p.l2_set.sets());
+  const std::size_t stride = intervals_per_step(p, static_cast<double>(s.sets) / p.l2_set.sets());
   for (const std::vector<double>& whole : p.compute_ns) {
     std::vector<double> merged;
     for (std::size_t i = 0; i < whole.size(); ++i) {

@@ -1,8 +1,8 @@
 // Putting a swizzle into a kernel's source, as a diff.
 //
-// The only change is where the kernel reads blockIdx: libclang finds those places (in the kernel and
-// in the device functions it calls), a helper function is inserted above the first of them, and each
-// use reads the helper's result. Anything that cannot be changed safely is refused by name and
+// The only change is where the kernel reads blockIdx: libclang finds those places (in the kernel
+// and in the device functions it calls), a helper function is inserted above the first of them, and
+// each use reads the helper's result. Anything that cannot be changed safely is refused by name and
 // place, never guessed at.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Remap {
 struct SpliceResult {
   std::string patched;  ///< the whole new text of the source file
   std::string patch;    ///< unified diff that `git apply` takes in the file's directory
-  std::vector<std::string> changed;   ///< "file:line: blockIdx.x", one a rewritten use
+  std::vector<std::string> changed;    ///< "file:line: blockIdx.x", one a rewritten use
   std::vector<Remap> existing_remaps;  ///< arithmetic on blockIdx that looks like a swizzle
 };
 

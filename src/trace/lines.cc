@@ -23,7 +23,8 @@ class L1 {
   /// A load of `sectors` of a line; true when all of them are present.
   bool load(std::uint64_t line, std::uint8_t sectors) {
     auto& set = recency_[line % sets_];
-    const auto it = std::find_if(set.begin(), set.end(), [&](const Way& w) { return w.line == line; });
+    const auto it =
+        std::find_if(set.begin(), set.end(), [&](const Way& w) { return w.line == line; });
     Way way = {line, sectors};
     bool hit = false;
     if (it != set.end()) {
@@ -57,8 +58,8 @@ std::uint8_t sector_mask(std::uint64_t begin, std::uint64_t end, std::uint64_t l
   return static_cast<std::uint8_t>(mask);
 }
 
-/// Calls visit(line, sectors) for each line of a pattern at `address`, ascending; touching ranges of
-/// one line are one visit, as one wave instruction makes one request a line.
+/// Calls visit(line, sectors) for each line of a pattern at `address`, ascending; touching ranges
+/// of one line are one visit, as one wave instruction makes one request a line.
 template <typename Visit>
 void for_each_line(const Pattern& pattern, std::uint64_t address, std::uint64_t line_bytes,
                    const Visit& visit) {
@@ -132,14 +133,16 @@ LineTrace make_lines(const Trace& trace, const Machine& machine, std::uint32_t b
   }
   const std::uint64_t first_line = lowest / line_bytes;
   if (!trace.buffers.empty() && (highest - lowest) / line_bytes > 0xffffffffULL) {
-    throw input_error(fmt::format("the program's arrays span {} GiB; the cache model handles 2^32 "
-                                  "lines of {} bytes",
-                                  (highest - lowest) >> 30, line_bytes));
+    throw input_error(
+        fmt::format("the program's arrays span {} GiB; the cache model handles 2^32 "
+                    "lines of {} bytes",
+                    (highest - lowest) >> 30, line_bytes));
   }
   // Where slots lie inside a line and inside L1's period decides the requests; blocks that agree in
   // it share a line template. A hashed L1 has no short period: lines are told apart only.
-  const std::uint64_t period =
-      machine.l1.index == SetIndex::kBits ? line_bytes * std::max(1U, machine.l1.sets()) : line_bytes;
+  const std::uint64_t period = machine.l1.index == SetIndex::kBits
+                                   ? line_bytes * std::max(1U, machine.l1.sets())
+                                   : line_bytes;
   std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> known;
   std::vector<std::int64_t> anchors;
   for (const BlockTrace& block : trace.blocks) {
@@ -149,9 +152,8 @@ LineTrace make_lines(const Trace& trace, const Machine& machine, std::uint32_t b
     std::vector<std::uint64_t> phase;
     phase.reserve(anchors.size());
     for (const std::int64_t a : anchors) phase.push_back(static_cast<std::uint64_t>(a) % period);
-    const auto [it, is_new] =
-        known.try_emplace({block.template_index, std::move(phase)},
-                          static_cast<std::uint32_t>(out.templates.size()));
+    const auto [it, is_new] = known.try_emplace({block.template_index, std::move(phase)},
+                                                static_cast<std::uint32_t>(out.templates.size()));
     if (is_new) {
       out.templates.push_back(make_line_template(trace, t, anchors, machine, blocks_per_cu));
     }

@@ -7,8 +7,8 @@
 //     one line template;
 //   - the CU's L1 filters repeated loads. It is simulated for one block at a time with the block's
 //     share of the capacity: blocks on one CU rarely share lines at the same moment, because
-//     neighbours in dispatch order go to different CUs. Loads allocate, stores write through without
-//     allocating, atomics bypass.
+//     neighbours in dispatch order go to different CUs. Loads allocate, stores write through
+//     without allocating, atomics bypass.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@
 namespace swizzleperf::vgpu {
 
 struct ProgramSpec {
-  std::filesystem::path program;            ///< .hip/.cu/.cpp source with a main, or an executable
-  std::vector<std::string> arguments;       ///< of the program
+  std::filesystem::path program;             ///< .hip/.cu/.cpp source with a main, or an executable
+  std::vector<std::string> arguments;        ///< of the program
   std::vector<std::string> compile_options;  ///< -I, -D, -std ... given by the user
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
@@ -49,7 +49,8 @@ Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);
 /// Runs the whole program in functional mode. Its own output goes where ours goes.
 struct FunctionalRun {
   int exit_status = 0;
-  std::string output_digest;  ///< hash over all device memory the kernels wrote, in allocation order
+  std::string
+      output_digest;  ///< hash over all device memory the kernels wrote, in allocation order
   std::string captured_stdout;
 };
 FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& program);

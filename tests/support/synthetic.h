@@ -1,8 +1,8 @@
 // Launches made up in a few lines, for tests and benchmarks of the rooms behind the virtual GPU.
 //
 // A synthetic launch is a RunBlock function: it calls the recorder as the interpreter would. The
-// shapes are those of real kernels (tiled GEMM, transpose, element-wise), so that what the tests see
-// is what users see.
+// shapes are those of real kernels (tiled GEMM, transpose, element-wise), so that what the tests
+// see is what users see.
 #pragma once
 
 #include <array>
