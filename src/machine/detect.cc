@@ -46,16 +46,18 @@ std::vector<fs::path> sorted_entries(const fs::path& directory) {
   return result;
 }
 
-void match_amd(const std::vector<Machine>& machines, DetectedGpu& gpu) {
+void match_amd(const std::vector<Machine>& machines, std::uint32_t dies, std::uint32_t cus,
+               DetectedGpu& gpu) {
+  gpu.dies = dies;
   for (const Machine& machine : machines)
-    if (machine.arch == gpu.arch && machine.dies == gpu.dies &&
-        machine.dies * machine.cus_per_die == gpu.cus)
+    if (machine.arch == gpu.arch && machine.dies == dies &&
+        machine.dies * machine.cus_per_die == cus)
       gpu.models.push_back(machine.name);
   if (gpu.models.empty())
     gpu.problem = fmt::format(
         "no machine model has {} with {} dies and {} CUs; write one with base "
         "= \"NAME\" and give its path to --machine",
-        gpu.arch, *gpu.dies, *gpu.cus);
+        gpu.arch, dies, cus);
 }
 
 std::optional<DetectedGpu> detect_amd_node(const fs::path& file,
@@ -78,8 +80,7 @@ std::optional<DetectedGpu> detect_amd_node(const fs::path& file,
         dies);
     return gpu;
   }
-  gpu.dies = static_cast<std::uint32_t>(dies);
-  match_amd(machines, gpu);
+  match_amd(machines, static_cast<std::uint32_t>(dies), cus, gpu);
   return gpu;
 }
 

@@ -18,6 +18,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -34,8 +35,8 @@ namespace swizzleperf {
 namespace fs = std::filesystem;
 namespace {
 
-const std::vector<std::string> kKinds = {"documented", "measured", "memory", "calibrated"};
-const std::vector<std::string> kCaches = {"l1", "l2", "llc"};
+constexpr std::array<std::string_view, 4> kKinds = {"documented", "measured", "memory",
+                                                    "calibrated"};
 constexpr std::size_t kMaxBases = 4;  // a chain longer than this is a circle
 
 using Lines = std::map<std::string, std::uint32_t>;
@@ -233,7 +234,7 @@ class Reader {
       throw error(0, fmt::format("'{}' is missing", key));
     };
     for (const auto& field : machine_fields()) require(std::string(field.key));
-    for (const std::string& cache : kCaches)
+    for (const std::string_view cache : {"l1", "l2", "llc"})
       if (cache != "llc" || machine.llc)
         for (const auto& field : cache_fields()) require(fmt::format("{}.{}", cache, field.key));
   }
