@@ -70,8 +70,9 @@ std::optional<DetectedGpu> detect_amd_node(const fs::path& file,
   gpu.vendor = "amd";
   gpu.arch = gfx_name(get(properties, "gfx_target_version", 0));
   gpu.source = file.string();
-  gpu.cus = static_cast<std::uint32_t>(
-      simds / std::max<std::uint64_t>(1, get(properties, "simd_per_cu", 4)));
+  const auto simds_per_cu = std::max<std::uint64_t>(1, get(properties, "simd_per_cu", 4));
+  const auto cus = static_cast<std::uint32_t>(simds / simds_per_cu);
+  gpu.cus = cus;
   const std::uint64_t dies = get(properties, "num_xcc", 1);
   if (dies == 0 || dies > kMostDies) {
     gpu.problem = fmt::format(
