@@ -64,6 +64,8 @@ struct SampleRequest {
 
 struct Sample {
   std::uint32_t sets = 0;                       ///< L2 sets sampled, per die
+  std::uint64_t seed = 0;
+  std::size_t stride = 1;                       ///< intervals a step
   double share = 0;                             ///< replayed units / all units
   std::vector<std::int32_t> compact;            ///< L2 set -> sampled set, -1 = not sampled
   std::vector<SampleRequest> requests;          ///< by block
