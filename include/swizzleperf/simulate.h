@@ -75,9 +75,11 @@ class Replayer {
   std::size_t add_sample(double share, std::uint64_t seed, unsigned threads);
 
   /// Replays a sample's requests: whole sets, so their hits and evictions are those of the exact
-  /// replay up to the timing of blocks.
-  [[nodiscard]] SimResult sampled(std::size_t sample,
-                                  std::span<const std::uint32_t> permutation) const;
+  /// replay up to the timing of blocks. `permutation` may be a prefix of the order, and only the
+  /// first `dies` dies may be looked at (0 = all); counts and time are then scaled to the whole
+  /// launch, which is good enough to tell hopeless orders from promising ones.
+  [[nodiscard]] SimResult sampled(std::size_t sample, std::span<const std::uint32_t> permutation,
+                                  std::uint32_t dies = 0) const;
 
   [[nodiscard]] std::uint64_t num_blocks() const;
   [[nodiscard]] std::uint64_t num_requests() const;  ///< line requests to L2

@@ -24,39 +24,47 @@
 
 namespace swizzleperf::cachesim {
 
-/// Slots in the order in which they become free; a binary heap whose top is replaced in place.
+/// Slots in the order in which they become free: a tree of minima over (time, slot) keys. Changing
+/// one key recomputes the minima on its way to the root, ten steps without a branch for a thousand
+/// slots, where a heap would mispredict at every level.
 class SlotQueue {
  public:
   static constexpr int kSlotBits = 20;
   static constexpr double kTicksPerNs = 16;
 
-  void add(std::uint64_t ticks, std::uint32_t slot) {
-    heap_.push_back(ticks << kSlotBits | slot);
-    std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
-  }
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::uint32_t slot() const {
-    return static_cast<std::uint32_t>(heap_.front() & ((1U << kSlotBits) - 1U));
-  }
-  [[nodiscard]] std::uint64_t ticks() const { return heap_.front() >> kSlotBits; }
-  void replace_top(std::uint64_t ticks) {
-    const std::uint64_t key = ticks << kSlotBits | slot();
-    std::size_t at = 0;
-    for (std::size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
-      if (child + 1 < heap_.size() && heap_[child + 1] < heap_[child]) ++child;
-      if (key <= heap_[child]) break;
-      heap_[at] = heap_[child];
-      at = child;
+  /// All slots are free at time 0.
+  explicit SlotQueue(std::uint32_t slots) : leaves_(std::bit_ceil(std::max(2U, slots))) {
+    tree_.assign(std::size_t{2} * leaves_, kNever);
+    for (std::uint32_t s = 0; s < slots; ++s) tree_[leaves_ + s] = s;
+    for (std::uint32_t i = leaves_ - 1; i > 0; --i) {
+      tree_[i] = std::min(tree_[2 * i], tree_[2 * i + 1]);
     }
-    heap_[at] = key;
   }
-  void pop() {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    heap_.pop_back();
+  [[nodiscard]] bool empty() const { return tree_[1] == kNever; }
+  [[nodiscard]] std::uint32_t slot() const {
+    return static_cast<std::uint32_t>(tree_[1] & ((1U << kSlotBits) - 1U));
   }
+  [[nodiscard]] std::uint64_t ticks() const { return tree_[1] >> kSlotBits; }
+  /// The earliest slot is free again at `ticks`.
+  void postpone(std::uint64_t ticks) { set(slot(), ticks << kSlotBits | slot()); }
+  /// The earliest slot is never free again.
+  void retire() { set(slot(), kNever); }
 
  private:
-  std::vector<std::uint64_t> heap_;
+  static constexpr std::uint64_t kNever = ~0ULL;
+
+  void set(std::uint32_t slot, std::uint64_t key) {
+    std::uint64_t* tree = tree_.data();
+    std::uint32_t at = leaves_ + slot;
+    tree[at] = key;
+    for (; at > 1; at /= 2) {
+      key = std::min(key, tree[at ^ 1U]);
+      tree[at / 2] = key;
+    }
+  }
+
+  std::uint32_t leaves_;
+  std::vector<std::uint64_t> tree_;
 };
 
 /// A bandwidth: work keeps it busy, later work queues.
@@ -105,23 +113,26 @@ class Dispatcher {
 template <typename Source>
 class Replay {
  public:
-  Replay(const Prepared& prepared, const Source& source, double share)
+  Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies)
       : p_(prepared),
         m_(prepared.machine),
         source_(source),
         weight_(1 / share),
+        dies_(dies),
         llc_per_l2_set_(llc_sets_per_l2_set(m_)),
-        llc_(m_.llc ? source.sets() * llc_per_l2_set_ : 0, m_.llc ? m_.llc->ways : 1) {
-    for (std::uint32_t d = 0; d < m_.dies; ++d) l2_.emplace_back(source.sets(), m_.l2.ways);
-    domains_.resize(m_.dies);
+        llc_(m_.llc ? source.sets() * llc_per_l2_set_ : 0, m_.llc ? m_.llc->ways : 1),
+        queue_(num_slots()) {
+    for (std::uint32_t d = 0; d < dies_; ++d) l2_.emplace_back(source.sets(), m_.l2.ways);
+    domains_.resize(dies_);
     misses_by_buffer_.resize(std::max<std::size_t>(256, p_.lines.buffers.size()));
-    l2_server_.resize(m_.dies);
-    fabric_server_.resize(m_.dies);
-    cu_server_.resize(std::size_t{m_.dies} * m_.cus_per_die);
+    l2_server_.resize(dies_);
+    fabric_server_.resize(dies_);
+    cu_server_.resize(std::size_t{dies_} * m_.cus_per_die);
     l2_ns_per_byte_ = weight_ / (m_.l2.bytes_per_clk * m_.clock_ghz);
     fabric_ns_per_byte_ = weight_ / (m_.fabric_bytes_per_clk * m_.clock_ghz);
-    llc_ns_per_byte_ = m_.llc ? weight_ / (m_.llc->bytes_per_clk * m_.clock_ghz) : 0;
-    hbm_ns_per_byte_ = weight_ / m_.hbm_bytes_per_ns;
+    const double shared = weight_ * m_.dies / dies_;  // by the dies that are not looked at, too
+    llc_ns_per_byte_ = m_.llc ? shared / (m_.llc->bytes_per_clk * m_.clock_ghz) : 0;
+    hbm_ns_per_byte_ = shared / m_.hbm_bytes_per_ns;
   }
 
   SimResult run(std::span<const std::uint32_t> permutation) {
@@ -134,7 +145,7 @@ class Replay {
       if (slot.step == slot.steps) {
         const std::uint64_t index = dispatcher.next(slot.die);
         if (index == Dispatcher::kNone) {
-          queue_.pop();
+          queue_.retire();
           continue;
         }
         double& gate = next_start[dispatcher.queue(slot.die)];
@@ -146,7 +157,7 @@ class Replay {
         slot.steps = source_.num_steps(slot.block);
         domains_[slot.die].blocks += 1;
         if (start > now) {  // let the blocks that run meanwhile go first
-          queue_.replace_top(to_ticks(start));
+          queue_.postpone(to_ticks(start));
           continue;
         }
       }
@@ -155,10 +166,14 @@ class Replay {
         ++slot.step;
       }
       domains_[slot.die].finish_ms = std::max(domains_[slot.die].finish_ms, now * 1e-6);
-      queue_.replace_top(to_ticks(now));
+      queue_.postpone(to_ticks(now));
     }
     flush();
-    return result();
+    SimResult r = result();
+    if (permutation.size() < p_.lines.blocks.size() || dies_ < m_.dies) {
+      extrapolate(r, static_cast<double>(permutation.size()));
+    }
+    return r;
   }
 
  private:
@@ -197,15 +212,17 @@ class Replay {
     return static_cast<std::uint64_t>(ns * SlotQueue::kTicksPerNs + 0.999);
   }
 
+  [[nodiscard]] std::uint32_t num_slots() const {
+    return dies_ * m_.cus_per_die * p_.blocks_per_cu;
+  }
+
   /// Slots in hand-out order: one a CU on every die before the second on any.
   std::vector<Slot> fill_slots() {
     std::vector<Slot> slots;
-    const std::uint64_t wanted = std::uint64_t{m_.dies} * m_.cus_per_die * p_.blocks_per_cu;
-    slots.resize(wanted);
-    for (std::uint32_t s = 0; s < wanted; ++s) {
-      slots[s].die = s % m_.dies;
-      slots[s].cu = slots[s].die * m_.cus_per_die + s / m_.dies % m_.cus_per_die;
-      queue_.add(0, s);
+    slots.resize(num_slots());
+    for (std::uint32_t s = 0; s < slots.size(); ++s) {
+      slots[s].die = s % dies_;
+      slots[s].cu = slots[s].die * m_.cus_per_die + s / dies_ % m_.cus_per_die;
     }
     return slots;
   }
@@ -367,9 +384,21 @@ class Replay {
       r.misses_by_buffer.push_back(misses_by_buffer_[b] * weight_);
     }
     r.time_ms = finish_last;
-    if (finish_sum > 0) r.imbalance = finish_last / (finish_sum / m_.dies) - 1;
+    if (finish_sum > 0) r.imbalance = finish_last / (finish_sum / dies_) - 1;
     set_bound(r);
     return r;
+  }
+
+  /// What a part of the launch says of the whole: counts grow like the requests, time like the
+  /// blocks.
+  void extrapolate(SimResult& r, double blocks) const {
+    if (r.l2.requests <= 0) return;
+    const double grow = p_.total_units / r.l2.requests;
+    for (double* v : {&r.l2.requests, &r.l2.hits, &r.hbm_read_bytes, &r.hbm_write_bytes})
+      *v *= grow;
+    if (r.llc) *r.llc = {r.llc->requests * grow, r.llc->hits * grow};
+    for (double& misses : r.misses_by_buffer) misses *= grow;
+    r.time_ms *= static_cast<double>(p_.lines.blocks.size()) / blocks;
   }
 
   /// Busy shares of the predicted time; nothing nearly busy means that latency binds.
@@ -397,7 +426,8 @@ class Replay {
   const Prepared& p_;
   const Machine& m_;
   const Source& source_;
-  double weight_;
+  double weight_;       // a request stands for so many
+  std::uint32_t dies_;  // looked at, the first ones
   std::uint32_t llc_per_l2_set_;
   std::vector<Cache> l2_;
   Cache llc_;

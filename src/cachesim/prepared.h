@@ -63,7 +63,7 @@ struct SampleRequest {
 };
 
 struct Sample {
-  std::uint32_t sets = 0;                       ///< L2 sets sampled, per die
+  std::uint32_t sets = 0;  ///< L2 sets sampled, per die
   std::uint64_t seed = 0;
   std::size_t stride = 1;                       ///< intervals a step
   double share = 0;                             ///< replayed units / all units

@@ -73,8 +73,8 @@ Replayer& Replayer::operator=(Replayer&&) noexcept = default;
 
 SimResult Replayer::exact(std::span<const std::uint32_t> permutation) const {
   const cachesim::ExactSource source(*data_);
-  SimResult r = cachesim::Replay(*data_, source, 1.0).run(permutation);
-  r.exact = true;
+  SimResult r = cachesim::Replay(*data_, source, 1.0, data_->machine.dies).run(permutation);
+  r.exact = permutation.size() == num_blocks();
   return r;
 }
 
@@ -83,10 +83,14 @@ std::size_t Replayer::add_sample(double share, std::uint64_t seed, unsigned thre
   return data_->samples.size() - 1;
 }
 
-SimResult Replayer::sampled(std::size_t sample, std::span<const std::uint32_t> permutation) const {
+SimResult Replayer::sampled(std::size_t sample, std::span<const std::uint32_t> permutation,
+                            std::uint32_t dies) const {
   const cachesim::Sample& s = data_->samples[sample];
   const cachesim::SampleSource source(*data_, s);
-  return cachesim::Replay(*data_, source, s.share).run(permutation);
+  // One queue feeds all dies of a single-queue machine: none can be left out.
+  const Machine& m = data_->machine;
+  if (dies == 0 || m.dispatch == Dispatch::kSingleQueue) dies = m.dies;
+  return cachesim::Replay(*data_, source, s.share, std::min(dies, m.dies)).run(permutation);
 }
 
 std::uint64_t Replayer::num_blocks() const { return data_->lines.blocks.size(); }

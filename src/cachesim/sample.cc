@@ -4,8 +4,9 @@
 //
 // Sets are chosen by a hash of their number against a threshold, so samples are nested, and power-
 // of-two strides (which favour some sets) are sampled without bias. Steps are merged until one has
-// a few requests on average: a step costs a queue operation, and one with nothing in it teaches
-// nothing.
+// a request on average: a step costs a queue operation, and one with nothing in it teaches nothing.
+// No further, because a block that advances in leaps evicts what its neighbours were about to
+// share.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@
 namespace swizzleperf::cachesim {
 namespace {
 
-constexpr double kRequestsPerStep = 4;
+constexpr double kRequestsPerStep = 1;
 constexpr std::uint32_t kMaxSampledSets = 65536;
 
 /// L2 set -> number among the chosen sets, -1 = not chosen; at least one is.

@@ -17,9 +17,9 @@ std::string grid_text(const Dim3& grid) {
 }
 
 std::string proof_comment(const Launch& launch, const Proof& proof) {
-  std::string text = fmt::format(
-      "Proved by evaluation: every block exactly once on the grid {} with {} {}s",
-      grid_text(launch.shape.grid), launch.shape.num_xcds, launch.machine.die_word);
+  std::string text =
+      fmt::format("Proved by evaluation: every block exactly once on the grid {} with {} {}s",
+                  grid_text(launch.shape.grid), launch.shape.num_xcds, launch.machine.die_word);
   if (proof.guard.condition.empty()) {
     return text + fmt::format(
                       "\nand on all {} launches of the declared range (1-3 dimensions, up to 4,096 "
@@ -83,8 +83,8 @@ std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proo
   options.num_xcds = launch.shape.num_xcds;
   options.cus_per_xcd = launch.shape.cus_per_xcd;
   options.guard = proof.guard;
-  options.comment = fmt::format("Swizzle {}: {}\n{}", swizzle.spec, swizzle.words,
-                                proof_comment(launch, proof));
+  options.comment =
+      fmt::format("Swizzle {}: {}\n{}", swizzle.spec, swizzle.words, proof_comment(launch, proof));
   return print_cpp(swizzle.formula, options);
 }
 
@@ -111,10 +111,9 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
   write_file(patched.program, applied.splice.patched);
   const std::filesystem::path bitcode = vgpu::build_device(patched, directory);
   vgpu::ProgramSpec same_launch = spec;
-  applied.comparison =
-      vgpu::compare_blocks(same_launch, built, bitcode,
-                           verify_grid(swizzle.formula, launch.shape).permutation,
-                           kComparedBlocks, 1);
+  applied.comparison = vgpu::compare_blocks(same_launch, built, bitcode,
+                                            verify_grid(swizzle.formula, launch.shape).permutation,
+                                            kComparedBlocks, 1);
   return applied;
 }
 

@@ -16,8 +16,8 @@ namespace swizzleperf {
 /// What is known of a formula beyond the launch it was found on.
 struct Proof {
   RangeVerdict range;
-  Guard guard;                 ///< empty where the formula needs none
-  double guarded_share = 0;    ///< of the range's launches that fall back to the identity
+  Guard guard;                      ///< empty where the formula needs none
+  double guarded_share = 0;         ///< of the range's launches that fall back to the identity
   std::uint64_t launch_blocks = 0;  ///< blocks of the launch grid, each checked
 };
 

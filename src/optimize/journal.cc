@@ -18,8 +18,8 @@ using nlohmann::json;
 Journal::Journal(const std::filesystem::path& file) : file_(file) {
   fd_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) {
-    throw input_error(fmt::format("{}: cannot be opened for writing: {}", file.string(),
-                                  std::strerror(errno)));
+    throw input_error(
+        fmt::format("{}: cannot be opened for writing: {}", file.string(), std::strerror(errno)));
   }
   const std::string text = read_file(file);
   const std::size_t end = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
@@ -33,9 +33,10 @@ Journal::Journal(const std::filesystem::path& file) : file_(file) {
       records_.emplace(std::move(key), std::move(record));
     } catch (const json::exception&) {
       ::close(fd_);
-      throw input_error(fmt::format("{}:{}: not a line of a run's journal; start a new run "
-                                    "directory",
-                                    file.string(), line));
+      throw input_error(
+          fmt::format("{}:{}: not a line of a run's journal; start a new run "
+                      "directory",
+                      file.string(), line));
     }
     at = stop + 1;
   }
@@ -60,9 +61,10 @@ void Journal::append(const json& record) {
   const std::string line = record.dump() + "\n";
   const std::lock_guard lock(mutex_);
   if (::write(fd_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    throw input_error(fmt::format("{}: cannot be written: {}; the run can be continued with "
-                                  "--resume once there is room",
-                                  file_.string(), std::strerror(errno)));
+    throw input_error(
+        fmt::format("{}: cannot be written: {}; the run can be continued with "
+                    "--resume once there is room",
+                    file_.string(), std::strerror(errno)));
   }
   records_.emplace(
       std::pair(record.at("rung").get<std::size_t>(), record.at("spec").get<std::string>()),

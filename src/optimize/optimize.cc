@@ -60,13 +60,14 @@ void open_run_directory(const OptimizeRequest& r) {
     std::error_code error;
     fs::create_directories(r.run_directory, error);
     if (error) {
-      throw input_error(fmt::format("{}: cannot be created: {}", r.run_directory.string(),
-                                    error.message()));
+      throw input_error(
+          fmt::format("{}: cannot be created: {}", r.run_directory.string(), error.message()));
     }
     if (fs::exists(config_file)) {
-      throw usage_error(fmt::format("{} already holds a run: continue it with --resume, or name "
-                                    "another directory",
-                                    r.run_directory.string()));
+      throw usage_error(
+          fmt::format("{} already holds a run: continue it with --resume, or name "
+                      "another directory",
+                      r.run_directory.string()));
     }
     write_file(config_file, config.dump(2) + "\n");
     return;
@@ -79,11 +80,11 @@ void open_run_directory(const OptimizeRequest& r) {
   }
   for (const auto& [key, value] : config.items()) {
     if (!before.contains(key) || before[key] != value) {
-      throw usage_error(fmt::format("{}: the run was started with another {} ({}, now {}); start a "
-                                    "new run directory",
-                                    r.run_directory.string(), key,
-                                    before.contains(key) ? before[key].dump() : "none",
-                                    value.dump()));
+      throw usage_error(
+          fmt::format("{}: the run was started with another {} ({}, now {}); start a "
+                      "new run directory",
+                      r.run_directory.string(), key,
+                      before.contains(key) ? before[key].dump() : "none", value.dump()));
     }
   }
 }
@@ -125,7 +126,7 @@ class Judge {
     const std::vector<std::uint32_t> all = permutation_of(candidate.spec, launch_.shape);
     const std::span<const std::uint32_t> part(all.data(), rungs_[rung].blocks);
     return rungs_[rung].share >= 1 ? replayer_.exact(part)
-                                   : replayer_.sampled(samples_[rung], part);
+                                   : replayer_.sampled(samples_[rung], part, rungs_[rung].dies);
   }
 
   const Launch& launch_;
@@ -153,7 +154,7 @@ SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Re
                         Journal& journal, json& baseline, json& best) {
   const std::vector<Rung> rungs = plan_rungs(replayer);
   std::vector<std::size_t> samples(rungs.size(), 0);
-  for (std::size_t i = 0; i < rungs.size(); ++i) {
+  for (std::size_t i = rungs.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
     if (rungs[i].share < 1) {
       samples[i] = replayer.add_sample(rungs[i].share, request.seed, request.threads);
     }
@@ -166,9 +167,9 @@ SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Re
   hooks.evaluate = [&](const Candidate& c, std::size_t rung) { return judge_candidate(c, rung); };
   hooks.progress = [&](std::size_t rung, std::size_t done, std::size_t of, const Candidate& leader,
                        const Score& score) {
-    const double share = (static_cast<double>(rung) + static_cast<double>(done) /
-                                                          static_cast<double>(of)) /
-                         static_cast<double>(rungs.size());
+    const double share =
+        (static_cast<double>(rung) + static_cast<double>(done) / static_cast<double>(of)) /
+        static_cast<double>(rungs.size());
     progress.update(
         fmt::format("search {}/{} ({}): {}/{} candidates, best {} with {:.1f} % L2 hits, {:.3f} ms",
                     rung + 1, rungs.size(), rungs[rung].name, done, of, leader.spec,
@@ -232,25 +233,25 @@ json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, doubl
             {"proof", o.proof ? proof_json(*o.proof) : json()},
             {"applied", applied_json(o)}};
   }
-  return {{"schema_version", kSchemaVersion},
-          {"program", l.trace.program},
-          {"kernel", l.trace.kernel},
-          {"machine", l.machine.name},
-          {"objective", objective_name(request.objective)},
-          {"seed", request.seed},
-          {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
-          {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
-          {"blocks_per_cu", l.occupancy.blocks_per_cu},
-          {"occupancy_limit", l.occupancy.limit},
-          {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
-          {"best", best},
-          {"verdict",
-           {{"decision", decision_name(o.verdict.decision)}, {"reason", o.verdict.reason}}},
-          {"attempts", attempts},
-          {"totals",
-           {{"candidates", o.search.candidates},
-            {"refused", o.search.refused.size()},
-            {"seconds", seconds}}}};
+  return {
+      {"schema_version", kSchemaVersion},
+      {"program", l.trace.program},
+      {"kernel", l.trace.kernel},
+      {"machine", l.machine.name},
+      {"objective", objective_name(request.objective)},
+      {"seed", request.seed},
+      {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
+      {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
+      {"blocks_per_cu", l.occupancy.blocks_per_cu},
+      {"occupancy_limit", l.occupancy.limit},
+      {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
+      {"best", best},
+      {"verdict", {{"decision", decision_name(o.verdict.decision)}, {"reason", o.verdict.reason}}},
+      {"attempts", attempts},
+      {"totals",
+       {{"candidates", o.search.candidates},
+        {"refused", o.search.refused.size()},
+        {"seconds", seconds}}}};
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // Everything a run learns is in its directory: config.json (what was asked), launch.trace,
 // journal.jsonl (one line a candidate), and at the end result.json, best.swz and best.patch. A run
-// that was killed continues from there with the same result, because each step is a function of what
-// the directory holds: the trace is reused, journaled replays are not repeated.
+// that was killed continues from there with the same result, because each step is a function of
+// what the directory holds: the trace is reused, journaled replays are not repeated.
 #pragma once
 
 #include <filesystem>

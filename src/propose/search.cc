@@ -15,9 +15,9 @@
 namespace swizzleperf {
 namespace {
 
-constexpr double kTargetRequests = 50'000;  // a first-rung replay
-constexpr double kMinSets = 4;              // fewer sets tell too little
-constexpr double kTimeTie = 0.005;          // predicted times closer than this are equal
+constexpr double kSampleRequests = 1'000'000;  // of a coarse sample
+constexpr double kMinSets = 8;                 // fewer sets tell too little
+constexpr double kTimeTie = 0.005;             // predicted times closer than this are equal
 
 /// Specifications that are bijections on the launch, one a permutation, in order of appearance.
 std::vector<Candidate> distinct(const std::vector<std::string>& specs, const SearchSetup& setup,
@@ -125,26 +125,26 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
   const Machine& m = replayer.machine();
   const std::uint64_t blocks = replayer.num_blocks();
   const std::uint64_t resident = std::uint64_t{m.dies} * m.cus_per_die * replayer.blocks_per_cu();
-  const auto requests = static_cast<double>(replayer.num_requests());
-  const double smallest = std::min(1.0, kMinSets / m.l2.sets());
+  const double coarse = std::clamp(
+      kSampleRequests / static_cast<double>(std::max<std::uint64_t>(1, replayer.num_requests())),
+      std::min(1.0, kMinSets / m.l2.sets()), 1.0);
+  const std::uint32_t few_dies = m.dispatch == Dispatch::kSingleQueue ? 0 : std::min(2U, m.dies);
+  const std::uint64_t beginning = std::min(blocks, 3 * resident);
 
-  // The first rung sees the launch up to a few generations of resident blocks.
-  const std::uint64_t first_blocks = std::min(blocks, 4 * resident);
-  const double first_requests =
-      requests * static_cast<double>(first_blocks) / static_cast<double>(blocks);
   std::vector<Rung> rungs;
-  const auto add = [&](double share, std::uint64_t n, std::size_t keep) {
-    share = std::clamp(share, smallest, 1.0);
-    const std::string sets =
+  const auto add = [&](double share, std::uint64_t n, std::uint32_t dies, std::size_t keep) {
+    share = std::min(share, 1.0);
+    std::string name =
         share >= 1 ? "all cache sets" : fmt::format("1/{:.0f} of the cache sets", 1 / share);
-    const std::string part = n == blocks ? "" : fmt::format(", first {} blocks", n);
-    rungs.push_back({sets + part, share, n, keep});
+    if (dies != 0 && dies < m.dies) name += fmt::format(", {} dies", dies);
+    if (n < blocks) name += fmt::format(", first {} blocks", n);
+    rungs.push_back({std::move(name), share, n, dies, keep});
   };
-  const double first_share = kTargetRequests / std::max(1.0, first_requests);
-  add(first_share, first_blocks, 64);
-  add(4 * first_share, blocks, 16);
-  add(16 * first_share, blocks, 4);
-  add(1.0, blocks, 1);
+  add(coarse, beginning, few_dies, 64);
+  add(coarse, blocks, few_dies, 20);
+  add(4 * coarse, blocks, 0, 4);
+  if (16 * coarse < 1) add(16 * coarse, blocks, 0, 1);
+  add(1.0, blocks, 0, 1);
   return rungs;
 }
 

@@ -43,6 +43,7 @@ struct Rung {
   std::string name;          ///< "1/512 of the sets, first half of the blocks"
   double share = 1;          ///< of the cache sets; 1 = exact
   std::uint64_t blocks = 0;  ///< dispatch indices replayed, from the first
+  std::uint32_t dies = 0;    ///< dies looked at, 0 = all
   std::size_t keep = 0;      ///< candidates that go on
 };
 

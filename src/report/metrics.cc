@@ -29,24 +29,24 @@ json to_json(const SimResult& r, const std::vector<Buffer>& buffers) {
   for (std::size_t i = 0; i < r.misses_by_buffer.size() && i < buffers.size(); ++i) {
     by_buffer.push_back({{"name", buffers[i].name}, {"l2_misses", count(r.misses_by_buffer[i])}});
   }
-  return {{"exact", r.exact},
-          {"sampled_share", r.sampled_share},
-          {"l1", level(r.l1)},
-          {"l2", level(r.l2)},
-          {"llc", r.llc ? level(*r.llc) : json()},
-          {"hbm",
-           {{"read_bytes", count(r.hbm_read_bytes)}, {"write_bytes", count(r.hbm_write_bytes)}}},
-          {"per_domain", domains},
-          {"by_buffer", by_buffer},
-          {"time_ms", r.time_ms},
-          {"bound", bound_name(r.bound)},
-          {"utilisation",
-           {{"compute", r.utilisation[0]},
-            {"l2", r.utilisation[1]},
-            {"fabric", r.utilisation[2]},
-            {"llc", r.llc ? json(r.utilisation[3]) : json()},
-            {"hbm", r.utilisation[4]}}},
-          {"imbalance", r.imbalance}};
+  return {
+      {"exact", r.exact},
+      {"sampled_share", r.sampled_share},
+      {"l1", level(r.l1)},
+      {"l2", level(r.l2)},
+      {"llc", r.llc ? level(*r.llc) : json()},
+      {"hbm", {{"read_bytes", count(r.hbm_read_bytes)}, {"write_bytes", count(r.hbm_write_bytes)}}},
+      {"per_domain", domains},
+      {"by_buffer", by_buffer},
+      {"time_ms", r.time_ms},
+      {"bound", bound_name(r.bound)},
+      {"utilisation",
+       {{"compute", r.utilisation[0]},
+        {"l2", r.utilisation[1]},
+        {"fabric", r.utilisation[2]},
+        {"llc", r.llc ? json(r.utilisation[3]) : json()},
+        {"hbm", r.utilisation[4]}}},
+      {"imbalance", r.imbalance}};
 }
 
 }  // namespace swizzleperf

@@ -1,6 +1,6 @@
-// A progress line that respects a pipe: on a terminal one line is redrawn ten times a second; into a
-// file or pipe a full line appears every few seconds; with --quiet nothing does. It goes to stderr,
-// so that stdout holds results only.
+// A progress line that respects a pipe: on a terminal one line is redrawn ten times a second; into
+// a file or pipe a full line appears every few seconds; with --quiet nothing does. It goes to
+// stderr, so that stdout holds results only.
 #pragma once
 
 #include <chrono>
