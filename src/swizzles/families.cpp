@@ -273,11 +273,13 @@ if (tall == side && place < cols / side * side * side) {
 pid = (top + row) * cols + col;
 )";
 
-const SwizzleParameter kColsParameter{
-    std::string(kCols), "columns of the picture that the launch is; 0 = num_pid_x", 0, 0, kMost};
-
 SwizzleParameter height_parameter(std::int64_t fallback) {
   return {"height", "thickness of a band in blocks", fallback, 1, kMost};
+}
+
+SwizzleParameter cols_parameter() {
+  return {std::string(kCols), "columns of the picture that the launch is; 0 = num_pid_x", 0, 0,
+          kMost};
 }
 
 SwizzleParameter bits_parameter() {
@@ -530,7 +532,7 @@ std::vector<SwizzleTemplate> make_templates() {
 
 std::vector<SwizzleTemplate> with_cols(std::vector<SwizzleTemplate> templates) {
   for (SwizzleTemplate& t : templates) {
-    if (t.on_view) t.family.parameters.push_back(kColsParameter);
+    if (t.on_view) t.family.parameters.push_back(cols_parameter());
   }
   return templates;
 }
