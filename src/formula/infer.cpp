@@ -59,11 +59,27 @@ class Walk {
   }
 
   Inference run() {
+    if (program_.result == ResultKind::kLinear) find_final(program_.body);
     run(program_.body);
     return std::move(out_);
   }
 
  private:
+  /// The assignments to pid after which nothing happens: where the formula was proved, they give a
+  /// block of the grid.
+  void find_final(const std::vector<StmtId>& stmts) {
+    if (stmts.empty()) return;
+    const Stmt& last = program_.stmts[stmts.back()];
+    if (last.kind == Stmt::Kind::kAssign && last.slot == kPid) final_.push_back(&last);
+    if (last.kind != Stmt::Kind::kIf) return;
+    find_final(last.body);
+    find_final(last.other);
+  }
+
+  [[nodiscard]] bool is_final(const Stmt& stmt) const {
+    return std::find(final_.begin(), final_.end(), &stmt) != final_.end();
+  }
+
   void assign(SlotId slot, const Range& range) {
     env_[slot] = range;
     out_.slot[slot] = hull(out_.slot[slot], range);
@@ -152,6 +168,7 @@ class Walk {
   }
 
   const FormulaProgram& program_;
+  std::vector<const Stmt*> final_;
   std::vector<Range> env_;  // by slot
   Inference out_;
 };

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 #include "formula/printing.h"
@@ -232,7 +233,11 @@ class ExpressionPrinter {
   }
 
   static std::string widened(const Typed& value) {
-    return value.wide ? value.text : fmt::format("(long long)({})", value.text);
+    if (value.wide) return value.text;
+    const bool atomic = std::all_of(value.text.begin(), value.text.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_';
+    });
+    return fmt::format(fmt::runtime(atomic ? "(long long){}" : "(long long)({})"), value.text);
   }
 
   /// Whether the operation must be done in 64 bits although its operands are ints.
@@ -308,8 +313,8 @@ class FunctionPrinter {
     comment(options_.comment);
     line("// Right for every grid of fewer than 2^31 blocks.");
     out_ += fmt::format(
-        "static __device__ {0}_index {0}(unsigned x, unsigned y, unsigned z, unsigned nx, "
-        "unsigned ny,\n    unsigned nz) {{\n",
+        "static __device__ {0}_index {0}(\n    unsigned x, unsigned y, unsigned z, unsigned nx, "
+        "unsigned ny, unsigned nz) {{\n",
         options_.function);
     ++depth_;
     inputs();
@@ -358,8 +363,8 @@ class FunctionPrinter {
       const bool wide = is_wide(slot);
       const std::string value =
           slot < kNumInputs ? values[slot] : fmt::format("{}{}", s.value, wide ? "LL" : "");
-      line(fmt::format("{}{} {} = {};", slot <= kPidZ ? "" : "const ", type(wide), p_.names[slot],
-                       value));
+      line(fmt::format("{}{} {} = {};", p_.reassigned[slot] ? "" : "const ", type(wide),
+                       p_.names[slot], value));
     }
   }
 

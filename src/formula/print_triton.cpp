@@ -1,10 +1,9 @@
 // Formulas as Triton Python.
 //
 // Three things differ from C and decide how the text looks.
-// Division. Triton's // and % on tensors round towards zero, as C does; Python's round down. Where
-// both operands are known not to be negative the two agree and the plain operators are printed;
-// elsewhere a helper works on absolute values and is right under both. Operations on compile-time
-// constants would run in Python, so they are folded here.
+// Division. Triton's // and % on tensors round towards zero, as C's do, so the plain operators are
+// right. On two compile-time constants they would be Python's, which round down; whatever is
+// constant is therefore folded here and printed as a number.
 // Types. A name keeps one type over branches and loops, so one type serves the whole function:
 // int32 if every value of every grid below 2^31 blocks fits, else int64. Inputs are cast to it, and
 // so is every constant that is assigned to a name. Control flow. `if` and `while` on scalar tensors
@@ -39,16 +38,9 @@ struct Helper {
 };
 
 constexpr Helper kHelpers[] = {
-    {"div",
-     "@triton.jit\ndef {0}_div(a, b):\n    # a / b towards zero, whatever // means\n"
-     "    q = tl.abs(a) // tl.abs(b)\n    return tl.where((a < 0) == (b < 0), q, -q)\n"},
-    {"mod",
-     "@triton.jit\ndef {0}_mod(a, b):\n    # the remainder that has the sign of a\n"
-     "    r = tl.abs(a) % tl.abs(b)\n    return tl.where(a < 0, -r, r)\n"},
     {"cdiv",
      "@triton.jit\ndef {0}_cdiv(a, b):\n    # a / b, rounded up\n"
-     "    q = tl.abs(a) // tl.abs(b)\n    r = tl.abs(a) % tl.abs(b)\n"
-     "    return tl.where((a < 0) == (b < 0), tl.where(r == 0, q, q + 1), -q)\n"},
+     "    up = (a % b != 0) & ((a < 0) == (b < 0))\n    return tl.where(up, a // b + 1, a // b)\n"},
     {"ilog2",
      "@triton.jit\ndef {0}_ilog2(a):\n    # the position of the highest bit of a > 0\n"
      "    bits = a * 0\n    while a > 1:\n        a = a >> 1\n        bits = bits + 1\n"
@@ -140,23 +132,11 @@ class ExpressionPrinter {
         return fmt::format("tl.maximum({}, {})", tensor(expr.a), tensor(expr.b));
       case Op::kCdiv:
         return call("cdiv", {tensor(expr.a), tensor(expr.b)});
-      case Op::kDiv:
-      case Op::kMod:
-        return division(expr);
       default:
         break;
     }
-    return fmt::format("{} {} {}", operand(expr, expr.a, false), sign(expr.op),
-                       operand(expr, expr.b, true));
-  }
-
-  std::string division(const Expr& expr) {
-    const bool is_mod = expr.op == Op::kMod;
-    if (facts_.expr[expr.a].lo < 0 || facts_.expr[expr.b].lo < 0) {
-      return call(is_mod ? "mod" : "div", {tensor(expr.a), tensor(expr.b)});
-    }
-    return fmt::format("{} {} {}", operand(expr, expr.a, false), is_mod ? "%" : "//",
-                       operand(expr, expr.b, true));
+    return fmt::format("{} {} {}", operand(expr, expr.a, false),
+                       expr.op == Op::kDiv ? "//" : sign(expr.op), operand(expr, expr.b, true));
   }
 
   /// As an argument that must not be a Python number.

@@ -80,8 +80,9 @@ void find_home(const UseFinder& finder, SlotId slot, Printable& out) {
   out.home[slot] = uses.front().lists[depth - 1];
   out.first_use[slot] = uses.front().stmts[depth - 1];
   const std::vector<Use>& assignments = finder.assignments(slot);
-  out.reassigned[slot] =
-      assignments.size() > 1 || (!assignments.empty() && assignments[0].lists.size() > depth);
+  const std::size_t before = slot < kNumInputs ? 1 : 0;  // an input has its value already
+  out.reassigned[slot] = before + assignments.size() > 1 ||
+                         (!assignments.empty() && assignments[0].lists.size() > depth);
 }
 
 /// Names a macro of somebody's source file could have, or the implementation.

@@ -129,12 +129,12 @@ pid = head % num_pid_x + num_pid_x * (place % blocks + blocks * batch);
 // the values below the largest power of two.
 constexpr std::string_view kRandom = R"(seed = {seed};
 bits = ilog2(num_blocks);
-half = 1 << bits;
+power = 1 << bits;
 for (round = 0; round < 3; ++round) {
   seed = (seed * 1103515245 + 12345) % 2147483648;
   pid = (pid * (2654435761 % num_blocks) + seed % num_blocks) % num_blocks;
-  if (pid < half) {
-    pid = (pid * (seed % half * 2 + 1)) & (half - 1);
+  if (pid < power) {
+    pid = (pid * (seed % power * 2 + 1)) & (power - 1);
     pid = pid ^ (pid >> (bits / 2 + 1));
   }
 }
