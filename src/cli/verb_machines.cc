@@ -200,22 +200,21 @@ Outcome run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 Verb machines_verb() {
-  return {
-      "machines",
-      "Look around",
-      "List the machine models and explain them",
-      "Examples:\n"
-      "  swizzleperf machines                 all models\n"
-      "  swizzleperf machines mi300x          every number, how well it is known, its source\n"
-      "  swizzleperf machines ./mine.toml     a model of your own (base = \"mi300x\", ...)\n"
-      "  swizzleperf machines --detect        the GPUs of this system and their die counts",
-      kNothing,
-      [](CLI::App& app) -> Action {
-        const auto options = std::make_shared<Options>();
-        CLI::Option* name = app.add_option("name", options->name, "A model, by name or .toml file");
-        app.add_flag("--detect", options->detect, "Show the GPUs of this system")->excludes(name);
-        return [options](const CommonOptions& common) { return run(*options, common); };
-      }};
+  return {"machines",
+          "Look around",
+          "List the machine models and explain them",
+          "Examples:\n"
+          "  swizzleperf machines                 all models\n"
+          "  swizzleperf machines mi300x          every number, how well it is known, its source\n"
+          "  swizzleperf machines ./mine.toml     a model of your own (base = \"mi300x\", ...)\n"
+          "  swizzleperf machines --detect        the GPUs of this system and their die counts",
+          kNothing,
+          [](CLI::App& app) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("name", options->name, "A model, by name or .toml file");
+            app.add_flag("--detect", options->detect, "Show the GPUs of this system");
+            return [options](const CommonOptions& common) { return run(*options, common); };
+          }};
 }
 
 }  // namespace swizzleperf
