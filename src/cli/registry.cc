@@ -8,9 +8,10 @@ namespace swizzleperf {
 
 Verb doctor_verb();
 Verb machines_verb();
+Verb verify_verb();
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all = {machines_verb(), doctor_verb()};
+  static const std::vector<Verb> all = {verify_verb(), machines_verb(), doctor_verb()};
   return all;
 }
 
