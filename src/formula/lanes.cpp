@@ -40,10 +40,10 @@ SWIZZLEPERF_INLINE void select(const Lanes<T>& lanes, std::size_t n) {
 }
 
 template <class T>
-SWIZZLEPERF_INLINE bool any_zero(const T* a, std::size_t n) {
-  unsigned zeros = 0;
-  for (std::size_t i = 0; i < n; ++i) zeros |= a[i] == 0 ? 1U : 0U;
-  return zeros != 0;
+SWIZZLEPERF_INLINE bool all_positive(const T* a, std::size_t n) {
+  unsigned others = 0;
+  for (std::size_t i = 0; i < n; ++i) others |= a[i] <= 0 ? 1U : 0U;
+  return others == 0;
 }
 
 /// Runs the body over the first n lanes, which hold the blocks from `base` on.
@@ -119,8 +119,8 @@ SWIZZLEPERF_INLINE bool run_batch(const LaneCode& code, T* registers, std::uint6
       case LaneOp::kSelect:
         select(lanes, n);
         break;
-      case LaneOp::kCheckNonZero:
-        if (any_zero(lanes.a, n)) return false;
+      case LaneOp::kCheckPositive:
+        if (!all_positive(lanes.a, n)) return false;
         break;
     }
   }

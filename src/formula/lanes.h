@@ -42,8 +42,8 @@ enum class LaneOp : std::uint8_t {
   kMin,
   kMax,
   kIlog2,
-  kSelect,        ///< a ? b : c
-  kCheckNonZero,  ///< stops the launch if a lane of a is zero
+  kSelect,         ///< a ? b : c
+  kCheckPositive,  ///< stops the launch if a lane of a is not above zero
 };
 
 struct LaneInstr {

@@ -233,15 +233,14 @@ class Specialiser {
 
   NodeId negation(NodeId a) { return unary(Op::kNot, a); }
 
-  /// b where it is not zero; a lane that does divide by zero stops the launch.
+  /// b, assumed to be positive, as divisors are; a lane for which it is not stops the launch.
   NodeId checked_divisor(NodeId b) {
     const Range all = range(b);
-    if (all.lo < 0 && all.hi > 0) return give_up();
-    if (is(b, 0)) return mask_ == kNoMask ? give_up() : graph_.constant(1);
-    const Range nonzero = all.lo == 0 ? Range{1, all.hi} : Range{all.lo, -1};
-    const NodeId idle = graph_.constant(nonzero.lo);
-    const NodeId divisor = mask_ == kNoMask ? b : graph_.add(LaneOp::kSelect, mask_, b, idle, all);
-    return graph_.add(LaneOp::kCheckNonZero, divisor, 0, 0, nonzero);
+    if (is(b, 0) && mask_ != kNoMask) return graph_.constant(1);
+    if (all.hi <= 0) return give_up();
+    const NodeId divisor =
+        mask_ == kNoMask ? b : graph_.add(LaneOp::kSelect, mask_, b, graph_.constant(1), all);
+    return graph_.add(LaneOp::kCheckPositive, divisor, 0, 0, {1, all.hi});
   }
 
   static bool power_of_two(const Range& r) {
@@ -462,7 +461,7 @@ Operands operands(const Node& node) {
     case LaneOp::kPid:
     case LaneOp::kConstant:
       return {{}, 0};
-    case LaneOp::kCheckNonZero:
+    case LaneOp::kCheckPositive:
       return {{node.a}, 1};
     case LaneOp::kSelect:
       return {{node.a, node.b, node.c}, 3};
@@ -476,7 +475,7 @@ std::vector<NodeId> last_uses(const std::vector<Node>& nodes, NodeId result) {
   std::vector<NodeId> last(nodes.size(), 0);
   last[result] = static_cast<NodeId>(nodes.size());
   for (std::size_t id = nodes.size(); id-- > 0;) {
-    if (last[id] == 0 && nodes[id].op != LaneOp::kCheckNonZero) continue;
+    if (last[id] == 0 && nodes[id].op != LaneOp::kCheckPositive) continue;
     const Operands read = operands(nodes[id]);
     for (int i = 0; i < read.count; ++i) {
       last[read.of[i]] = std::max(last[read.of[i]], static_cast<NodeId>(id));
@@ -487,7 +486,7 @@ std::vector<NodeId> last_uses(const std::vector<Node>& nodes, NodeId result) {
 
 /// A checked divisor is its operand; readers go past the check.
 NodeId past_checks(const std::vector<Node>& nodes, NodeId id) {
-  while (nodes[id].op == LaneOp::kCheckNonZero) id = nodes[id].a;
+  while (nodes[id].op == LaneOp::kCheckPositive) id = nodes[id].a;
   return id;
 }
 
@@ -528,7 +527,7 @@ LaneCode generate(std::vector<Node> nodes, NodeId result) {
   }
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Node& node = nodes[id];
-    const bool is_check = node.op == LaneOp::kCheckNonZero;
+    const bool is_check = node.op == LaneOp::kCheckPositive;
     if (node.op == LaneOp::kConstant || (last[id] == 0 && !is_check)) continue;
     const bool far_shift =
         (node.op == LaneOp::kShl || node.op == LaneOp::kShr) && nodes[node.b].range.hi > 31;

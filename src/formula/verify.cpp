@@ -17,6 +17,8 @@
 #include <thread>
 #include <tuple>
 
+#include "formula/verify_launch.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -100,6 +102,15 @@ void keep_smallest(std::optional<Counterexample>& smallest, std::optional<Counte
   if (found && (!smallest || smaller(found->shape, smallest->shape))) smallest = std::move(found);
 }
 
+/// Runs part(0) ... part(n - 1), the first of them on this thread.
+template <class Part>
+void on_threads(std::size_t n, Part part) {
+  std::vector<std::thread> workers;
+  for (std::size_t i = 1; i < n; ++i) workers.emplace_back(part, i);
+  part(0);
+  for (std::thread& worker : workers) worker.join();
+}
+
 /// Every `stride`-th launch of the range, from `first` on.
 RangeVerdict verify_part(const Formula& formula, const VerifyRange& range, std::size_t first,
                          std::size_t stride) {
@@ -180,20 +191,30 @@ const VerifyRange& default_verify_range() {
 }
 
 RangeVerdict verify_range(const Formula& formula, const VerifyRange& range, unsigned threads) {
-  const std::size_t parts = std::max(1U, threads);
-  std::vector<RangeVerdict> verdicts(parts);
-  std::vector<std::thread> workers;
-  for (std::size_t part = 1; part < parts; ++part) {
-    workers.emplace_back([&, part] { verdicts[part] = verify_part(formula, range, part, parts); });
+  std::vector<RangeVerdict> verdicts(std::max(1U, threads));
+  on_threads(verdicts.size(), [&](std::size_t part) {
+    verdicts[part] = verify_part(formula, range, part, verdicts.size());
+  });
+  RangeVerdict total = std::move(verdicts[0]);
+  for (std::size_t part = 1; part < verdicts.size(); ++part) {
+    total.checked += verdicts[part].checked;
+    total.failed += verdicts[part].failed;
+    keep_smallest(total.smallest, std::move(verdicts[part].smallest));
   }
-  verdicts[0] = verify_part(formula, range, 0, parts);
-  for (std::thread& worker : workers) worker.join();
-  for (std::size_t part = 1; part < parts; ++part) {
-    verdicts[0].checked += verdicts[part].checked;
-    verdicts[0].failed += verdicts[part].failed;
-    keep_smallest(verdicts[0].smallest, std::move(verdicts[part].smallest));
-  }
-  return verdicts[0];
+  return total;
+}
+
+std::vector<bool> prove_each(const Formula& formula, const std::vector<LaunchShape>& shapes,
+                             unsigned threads) {
+  std::vector<std::uint8_t> proved(shapes.size());  // bytes: threads must not share a word
+  const std::size_t stride = std::max(1U, threads);
+  on_threads(stride, [&](std::size_t part) {
+    std::vector<std::uint8_t> seen;
+    for (std::size_t i = part; i < shapes.size(); i += stride) {
+      proved[i] = refute(formula, shapes[i], seen) ? 0 : 1;
+    }
+  });
+  return {proved.begin(), proved.end()};
 }
 
 std::string describe(const Counterexample& counterexample) {

@@ -129,12 +129,12 @@ pid = head % num_pid_x + num_pid_x * (place % blocks + blocks * batch);
 // the values below the largest power of two.
 constexpr std::string_view kRandom = R"(seed = {seed};
 bits = ilog2(num_blocks);
-half = 1 << bits;
+power = 1 << bits;
 for (round = 0; round < 3; ++round) {
   seed = (seed * 1103515245 + 12345) % 2147483648;
   pid = (pid * (2654435761 % num_blocks) + seed % num_blocks) % num_blocks;
-  if (pid < half) {
-    pid = (pid * (seed % half * 2 + 1)) & (half - 1);
+  if (pid < power) {
+    pid = (pid * (seed % power * 2 + 1)) & (power - 1);
     pid = pid ^ (pid >> (bits / 2 + 1));
   }
 }
@@ -273,11 +273,13 @@ if (tall == side && place < cols / side * side * side) {
 pid = (top + row) * cols + col;
 )";
 
-const SwizzleParameter kColsParameter{
-    std::string(kCols), "columns of the picture that the launch is; 0 = num_pid_x", 0, 0, kMost};
-
 SwizzleParameter height_parameter(std::int64_t fallback) {
   return {"height", "thickness of a band in blocks", fallback, 1, kMost};
+}
+
+SwizzleParameter cols_parameter() {
+  return {std::string(kCols), "columns of the picture that the launch is; 0 = num_pid_x", 0, 0,
+          kMost};
 }
 
 SwizzleParameter bits_parameter() {
@@ -530,7 +532,7 @@ std::vector<SwizzleTemplate> make_templates() {
 
 std::vector<SwizzleTemplate> with_cols(std::vector<SwizzleTemplate> templates) {
   for (SwizzleTemplate& t : templates) {
-    if (t.on_view) t.family.parameters.push_back(kColsParameter);
+    if (t.on_view) t.family.parameters.push_back(cols_parameter());
   }
   return templates;
 }

@@ -215,15 +215,28 @@ std::string stage_text(const Stage& stage) {
   const std::string body = fill(pattern, stage);
   if (!stage.kind->on_view) return body;
   const std::int64_t cols = stage.values.at(std::string(kCols));
-  if (cols == 0) return "cols = num_pid_x;\nrows = num_pid_y * num_pid_z;\n" + body;
+  if (cols == 0) return "cols = num_pid_x;\nrows = num_blocks / cols;\n" + body;
   return fmt::format("cols = {};\nrows = num_blocks / cols;\nif (pid < rows * cols) {{\n{}}}\n",
                      cols, indent(body));
 }
 
 // --- all stages ---
 
-std::string first_sentence(const std::string& words) {
-  return words.substr(0, words.find(". ") + 1);
+std::string_view first_sentence(std::string_view words) {
+  const std::size_t end = words.find_first_of(".:");
+  return words.substr(0, end);
+}
+
+/// `text` as comment lines of at most 90 columns.
+std::string comment(std::string_view text) {
+  constexpr std::size_t kColumns = 90;
+  std::string out;
+  std::string line = "//";
+  for (const std::string_view word : split(text, ' ')) {
+    if (line.size() + 1 + word.size() > kColumns) out += std::exchange(line, "//") + "\n";
+    line += fmt::format(" {}", word);
+  }
+  return out + line + "\n";
 }
 
 bool is_language_word(std::string_view word) {
@@ -258,7 +271,7 @@ Swizzle compose(std::string_view spec) {
     const Stage stage = parse_stage(part);
     const std::string stage_words = fill(stage.kind->family.words, stage);
     ++number;
-    text += fmt::format("// {}: {}\n", part, first_sentence(stage_words));
+    text += comment(fmt::format("{}: {}.", part, first_sentence(stage_words)));
     text += rename_taken(stage_text(stage), number, taken);
     words += (words.empty() ? "" : " Then: ") + stage_words;
   }
