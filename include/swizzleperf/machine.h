@@ -55,7 +55,8 @@ struct Provenance {
   std::string key;     ///< dotted path in the file, e.g. "l2.bytes"
   std::string value;   ///< as written
   std::string kind;    ///< documented | measured | memory | calibrated
-  std::string source;  ///< document, experiment or data it was fitted to, and what to know of it
+  std::string source;  ///< document, experiment or data it was fitted to
+  std::string note;    ///< what else to know of it; may be empty
 };
 
 struct Machine {

@@ -197,14 +197,12 @@ class Reader {
   void record(const toml::table& fact, const std::string& key, const toml::table& sources,
               Machine& machine) const {
     Provenance entry{key, text_of(*fact.get("value")), fact["kind"].value_or(std::string()),
-                     fact["source"].value_or(std::string())};
+                     fact["source"].value_or(std::string()), fact["note"].value_or(std::string())};
     if (std::find(kKinds.begin(), kKinds.end(), entry.kind) == kKinds.end())
       throw error(lines_.at(key),
                   fmt::format("the kind of '{}' must be one of {}", key, fmt::join(kKinds, ", ")));
     if (entry.source.empty()) throw error(lines_.at(key), fmt::format("'{}' has no source", key));
     if (sources.contains(entry.source)) entry.source = sources[entry.source].value_or(entry.source);
-    const std::string note = fact["note"].value_or(std::string());
-    if (!note.empty()) entry.source += "; " + note;
 
     auto& all = machine.provenance;
     const auto old =
@@ -349,10 +347,15 @@ std::optional<Entry> find_entry(const std::string& name) {
 Machine load_by_name(const std::string& name, std::size_t depth) {
   if (const auto entry = find_entry(name)) return load_file(entry->file, entry->mode, depth);
   std::vector<std::string> known;
-  for (const Entry& entry : entries()) known.push_back(entry.name());
+  std::vector<std::string> shown;  // without the partition modes, which are many
+  for (const Entry& entry : entries()) {
+    known.push_back(entry.name());
+    if (entry.mode.empty()) shown.push_back(entry.name());
+  }
   throw usage_error(
-      fmt::format("unknown machine '{}'{} (known: {}; or give the path of a .toml file)", name,
-                  did_you_mean(name, known), fmt::join(known, ", ")));
+      fmt::format("unknown machine '{}'{} (known: {} and their partition modes; or give the path "
+                  "of a .toml file)",
+                  name, did_you_mean(name, known), fmt::join(shown, ", ")));
 }
 
 bool has_models(const fs::path& directory) {
