@@ -1,6 +1,6 @@
-// Edits grow to whole lines, lines that touch become one change, changes at most six lines apart
-// share a hunk. Lines keep whatever ends them: a CR is part of the line, a missing last newline is
-// said as diff says it.
+// Edits grow to whole lines, changed lines that touch become one change, changes at most six lines
+// apart share a hunk. Lines keep whatever ends them: a CR is part of the line, a missing last
+// newline is said as diff says it.
 #include "splice/diff.h"
 
 #include <fmt/format.h>
@@ -61,7 +61,13 @@ std::vector<Change> changed_lines(std::string_view original, const std::vector<E
                         edits[i].text});
     }
     const std::string_view old_text = original.substr(starts[begin], starts[end] - starts[begin]);
-    changes.push_back({begin, end, split_lines(apply_edits(old_text, inside))});
+    std::vector<std::string> lines = split_lines(apply_edits(old_text, inside));
+    if (!changes.empty() && changes.back().end == begin && changes.back().begin < begin) {
+      changes.back().end = end;
+      changes.back().lines.insert(changes.back().lines.end(), lines.begin(), lines.end());
+    } else {
+      changes.push_back({begin, end, std::move(lines)});
+    }
   }
   return changes;
 }

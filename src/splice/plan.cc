@@ -43,7 +43,7 @@ struct Region {
 /// What is written in place of a use, given where its variable lives.
 struct Home {
   bool local = false;
-  unsigned brace = 0;  ///< offset of the '{' of the body that declares the variable
+  Span body;  ///< of the function or lambda that declares the variable
 };
 
 bool is_class(CXCursorKind kind) {
@@ -99,14 +99,14 @@ Home home_of(const std::vector<Region>& regions, unsigned offset) {
     return region->kind != Region::kOpenLambda;
   });
   if (home == around.end()) return {};
-  if ((*home)->kind == Region::kDevice) return {true, (*home)->span.begin};
+  if ((*home)->kind == Region::kDevice) return {true, (*home)->span};
   if ((*home)->kind != Region::kClosedLambda) return {};
   // A lambda is device code only if the function around it is.
   const auto function = std::find_if(home, around.end(), [](const Region* region) {
     return region->kind == Region::kDevice || region->kind == Region::kOtherSide;
   });
   const bool device = function != around.end() && (*function)->kind == Region::kDevice;
-  return {device, (*home)->span.begin};
+  return {device, (*home)->span};
 }
 
 /// The text before the first character of the line that holds this offset that is not blank.
@@ -171,11 +171,14 @@ class Planner {
   }
 
   Plan run(const std::vector<Use>& uses) {
+    for (const Use& use : uses) ++reads_[home_of(regions_, use.place.offset).body.begin];
     for (const Use& use : uses) place_use(use);
-    for (const auto& [name, use] : macro_uses_) rewrite_macro(name, use);
+    for (const auto& [name, its_uses] : macro_uses_) rewrite_macro(name, its_uses);
     for (const unsigned brace : bodies_) declare_variable(brace);
     insert_helper(uses);
     sort_edits(plan_.edits);
+    for (const auto& [offset, shown] : changed_)
+      plan_.changed.push_back(fmt::format("{}: {}", unit_.where(offset), shown));
     note_left_alone(uses);
     return std::move(plan_);
   }
@@ -200,7 +203,11 @@ class Planner {
   // ---- which text -------------------------------------------------------------------------------
 
   void place_use(const Use& use) {
-    const Home home = home_of(regions_, use.place.offset);
+    Home home = home_of(regions_, use.place.offset);
+    // A function of one line that reads once stays one, without a variable.
+    const bool one_line = unit_.text(home.body).find('\n') == std::string_view::npos;
+    const bool direct = use.kind == UseKind::kIndex || is_reader(use.place.offset);
+    if (one_line && direct && reads_[home.body.begin] == 1) home.local = false;
     if (use.kind == UseKind::kIndex) {
       if (use.span.end <= use.span.begin || is_macro_name(use.place.offset))
         throw input_error(fmt::format("{}: a macro calls group_index() here; write the call out.",
@@ -212,12 +219,17 @@ class Planner {
       return;
     }
     const std::size_t token = unit_.token_at(use.place.offset);
-    if (token < unit_.tokens().size() && reads_block_index(unit_.text(unit_.tokens()[token]))) {
+    if (direct) {
       settle(home);
       replace_at(token, use, reader(home));
       return;
     }
     place_macro_use(use, home, token);
+  }
+
+  [[nodiscard]] bool is_reader(unsigned offset) const {
+    const std::size_t token = unit_.token_at(offset);
+    return token < unit_.tokens().size() && reads_block_index(unit_.text(unit_.tokens()[token]));
   }
 
   [[nodiscard]] bool is_macro_name(unsigned offset) const {
@@ -229,7 +241,7 @@ class Planner {
   }
 
   void settle(const Home& home) {
-    if (home.local) bodies_.insert(home.brace);
+    if (home.local) bodies_.insert(home.body.begin);
   }
 
   [[nodiscard]] std::string reader(const Home& home) const {
@@ -274,12 +286,11 @@ class Planner {
     const unsigned component = is_call ? use.component : macro->second;
     const unsigned end = is_call ? unit_.tokens()[call_end(token)].span.end : at.end;
     // The original's type decides in which width the arithmetic around it is done.
-    const std::string field = fmt::format("{}.{}", reader, "xyz"[component]);
-    std::string text = field;
+    std::string text = fmt::format("{}.{}", reader, "xyz"[component]);
     if (use.type == "unsigned long" || use.type == "unsigned long long")
-      text = fmt::format("size_t({})", field);
-    else if (use.type != "unsigned int")
-      text = fmt::format("{}({})", use.type, field);
+      text = fmt::format("size_t({})", text);
+    else if (use.kind == UseKind::kComponent && use.type != "unsigned int")
+      text = fmt::format("{}({})", use.type, text);
     replace({at.begin, end}, text);
   }
 
@@ -292,7 +303,7 @@ class Planner {
                                    [&](const Edit& edit) { return edit.span.begin == span.begin; });
     if (known) return;
     plan_.edits.push_back({span, text});
-    plan_.changed.push_back(fmt::format("{}: {}", unit_.where(span.begin), shown));
+    changed_.emplace(span.begin, shown);
   }
 
   // ---- macros -----------------------------------------------------------------------------------
@@ -333,7 +344,7 @@ class Planner {
           "{}: the macro {} reads the block index and is defined in another file; only {} can be "
           "patched, so write its text out here.",
           where, name, unit_.name()));
-    if (home.local && home.brace == unit_.tokens()[token].span.begin)
+    if (home.local && home.body.begin == unit_.tokens()[token].span.begin)
       throw input_error(fmt::format(
           "{}: the function here is written by the macro {}, so that it cannot be changed alone; "
           "write the kernel out.",
@@ -345,35 +356,53 @@ class Planner {
           where, name));
     settle(home);
     expanded_.insert(use.place.offset);
-    for (const std::string_view reader : readers) macro_uses_.emplace(reader, use);
+    for (const std::string_view reader : readers) macro_uses_[reader].push_back(use);
   }
 
-  void rewrite_macro(std::string_view name, const Use& use) {
+  void rewrite_macro(std::string_view name, const std::vector<Use>& uses) {
     const auto defines = [&](const Macro& macro) { return macro.name == name; };
     if (std::count_if(macros_.begin(), macros_.end(), defines) != 1)
       throw input_error(
           fmt::format("{}: the macro {} reads the block index and is defined more than once in "
                       "this file; write "
                       "blockIdx out where it is used.",
-                      unit_.where(use.place), name));
+                      unit_.where(uses.front().place), name));
     const Macro& macro = *std::find_if(macros_.begin(), macros_.end(), defines);
+    const std::string defined = unit_.where(unit_.tokens()[macro.name_token].span.begin);
     for (const Token& token : unit_.tokens()) {
-      if (token.kind != CXToken_Identifier || token.directive) continue;
-      if (unit_.skipped(token.span.begin) || expanded_.contains(token.span.begin)) continue;
-      if (readers_of(unit_.text(token)).contains(name))
+      const unsigned at = token.span.begin;
+      if (token.kind != CXToken_Identifier || token.directive || expanded_.contains(at)) continue;
+      if (!readers_of(unit_.text(token)).contains(name)) continue;
+      if (!unit_.skipped(at))
         throw input_error(fmt::format(
             "{}: the macro {} ({}) reads the block index and is used here too, outside of what the "
             "kernel runs; write blockIdx out in the kernel.",
-            unit_.where(token.span.begin), name,
-            unit_.where(unit_.tokens()[macro.name_token].span.begin)));
+            unit_.where(at), name, defined));
+      plan_.notes.push_back(fmt::format(
+          "{}: the macro {} ({}) is changed, and this use of it, which is not compiled with these "
+          "arguments, would not compile any more.",
+          unit_.where(at), name, defined));
     }
-    for (const std::size_t i : macro.body) {
-      if (!reads_block_index(unit_.text(unit_.tokens()[i]))) continue;
-      if (unit_.text(unit_.tokens()[i]) == "blockIdx" && !next_is_field(i) && !use.type.empty() &&
-          use.kind != UseKind::kObject)
-        continue;
-      replace_at(i, use, variable_);
-    }
+    for (const std::size_t i : macro.body)
+      if (reads_block_index(unit_.text(unit_.tokens()[i])))
+        replace_at(i, use_of(i, uses), variable_);
+  }
+
+  /// Which of the uses that a macro's expansions make is written by this token of its body.
+  [[nodiscard]] const Use& use_of(std::size_t token, const std::vector<Use>& uses) const {
+    const std::string_view identifier = unit_.text(unit_.tokens()[token]);
+    const auto macro = component_macros().find(identifier);
+    std::string_view last = identifier;  // its last letter is the component
+    if (identifier == "__ockl_get_group_id") last = unit_.text(unit_.tokens()[call_end(token) - 1]);
+    const auto written_here = [&](const Use& use) {
+      if (identifier == "blockIdx") return use.kind == UseKind::kObject;
+      if (use.kind != UseKind::kComponent) return false;
+      return macro != component_macros().end()
+                 ? use.component == macro->second
+                 : last.back() == "xyz"[use.component] || last.back() == "012"[use.component];
+    };
+    const auto found = std::find_if(uses.begin(), uses.end(), written_here);
+    return found != uses.end() ? *found : uses.front();
   }
 
   // ---- where the variable lives -----------------------------------------------------------------
@@ -529,22 +558,22 @@ class Planner {
 
   // ---- what was left alone ----------------------------------------------------------------------
 
-  /// Reads in the changed functions' text that this compile does not see.
+  /// Reads in the text of changed functions that this compile does not see.
   void note_left_alone(const std::vector<Use>& uses) {
-    std::set<unsigned> touched;
-    for (const Edit& edit : plan_.edits) touched.insert(edit.span.begin);
     for (const Token& token : unit_.tokens()) {
-      if (token.kind != CXToken_Identifier || token.directive) continue;
-      if (!reads_block_index(unit_.text(token)) || touched.contains(token.span.begin)) continue;
-      const bool inside = std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
-        return region.kind != Region::kBarrier && region.span.holds(token.span.begin) &&
-               std::any_of(uses.begin(), uses.end(),
-                           [&](const Use& use) { return region.span.holds(use.place.offset); });
-      });
-      if (inside)
+      const unsigned at = token.span.begin;
+      if (token.kind != CXToken_Identifier || token.directive || changed_.contains(at)) continue;
+      if (!reads_block_index(unit_.text(token))) continue;
+      const bool in_changed =
+          std::any_of(regions_.begin(), regions_.end(), [&](const Region& region) {
+            return region.kind != Region::kBarrier && region.span.holds(at) &&
+                   std::any_of(uses.begin(), uses.end(),
+                               [&](const Use& use) { return region.span.holds(use.place.offset); });
+          });
+      if (in_changed)
         plan_.notes.push_back(
             fmt::format("{}: this {} is not compiled with these arguments and was left as it is.",
-                        unit_.where(token.span.begin), unit_.text(token)));
+                        unit_.where(at), unit_.text(token)));
     }
   }
 
@@ -556,9 +585,11 @@ class Planner {
   std::string variable_;
   std::vector<Macro> macros_;
   std::vector<Region> regions_;
-  std::set<unsigned> bodies_;                   ///< braces of the bodies that declare the variable
-  std::map<std::string_view, Use> macro_uses_;  ///< macros to rewrite, with one use of each
-  std::set<unsigned> expanded_;                 ///< file positions of the expansions we change
+  std::set<unsigned> bodies_;      ///< braces of the bodies that declare the variable
+  std::map<unsigned, int> reads_;  ///< uses by the brace of the body they are in
+  std::map<std::string_view, std::vector<Use>> macro_uses_;  ///< macros to rewrite, and their uses
+  std::map<unsigned, std::string> changed_;                  ///< what was read, by position
+  std::set<unsigned> expanded_;  ///< file positions of the expansions we change
   Plan plan_;
 };
 

@@ -45,12 +45,12 @@ void refuse_patched(const Unit& unit, const Kernel& kernel, const Reach& found,
                       unit.where(token.span.begin), unit.text(token)));
 }
 
-/// A function that another kernel runs too cannot change for one of them alone.
-void refuse_shared(const Unit& unit, const std::vector<Kernel>& kernels, const Kernel& kernel,
-                   const Reach& found) {
+/// What the file's other kernels read; refuses if one of them would change with this one.
+std::vector<Use> uses_of_others(const Unit& unit, const std::vector<Kernel>& kernels,
+                                const Kernel& kernel, const Reach& found) {
+  std::vector<Use> all;
   for (const Kernel& other : kernels) {
     if (clang_equalCursors(other.definition, kernel.definition) != 0) continue;
-    if (!unit.in_main(other.definition)) continue;
     const Reach others = reach(unit, other.definition, other.instances, "", Elsewhere::kIgnore);
     for (const Use& use : others.uses) {
       const bool shared = std::any_of(found.uses.begin(), found.uses.end(), [&](const Use& own) {
@@ -63,8 +63,10 @@ void refuse_shared(const Unit& unit, const std::vector<Kernel>& kernels, const K
                         "{} a copy of that function.",
                         unit.where(use.place), qualified_name(use.function), other.shown,
                         unit.where(Unit::place(other.definition)), kernel.shown, kernel.shown));
+      all.push_back(use);
     }
   }
+  return all;
 }
 
 /// The proof: parse the patched text and look at it again.
@@ -105,7 +107,23 @@ std::string path_in_patch(const fs::path& source, const fs::path& root) {
   return relative.generic_string();
 }
 
-void add_notes(const Kernel& kernel, const Reach& found, std::vector<std::string>& notes) {
+/// The lines that read blockIdx in functions that no kernel of the file reaches.
+std::string lines_never_reached(const Unit& unit, const std::vector<Use>& known) {
+  std::string lines;
+  for (const Token& token : unit.tokens()) {
+    const unsigned at = token.span.begin;
+    if (token.kind != CXToken_Identifier || token.directive || unit.text(token) != "blockIdx")
+      continue;
+    const bool seen = std::any_of(known.begin(), known.end(),
+                                  [&](const Use& use) { return use.place.offset == at; });
+    if (!seen && !unit.skipped(at))
+      lines += fmt::format("{}{}", lines.empty() ? "" : ", ", token.line);
+  }
+  return lines;
+}
+
+void add_notes(const Unit& unit, const Kernel& kernel, const Reach& found,
+               const std::vector<Use>& known, std::vector<std::string>& notes) {
   if (clang_getCursorKind(kernel.definition) == CXCursor_FunctionTemplate)
     notes.push_back(
         fmt::format("{} is a template: all of its instantiations are changed.", kernel.shown));
@@ -114,6 +132,12 @@ void add_notes(const Kernel& kernel, const Reach& found, std::vector<std::string
         fmt::format("{} is not defined in this file: if it reads the block index, it still reads "
                     "the hardware's.",
                     name));
+  if (const std::string lines = lines_never_reached(unit, known); !lines.empty())
+    notes.push_back(
+        fmt::format("{} reads blockIdx on lines that no kernel of the file was seen to reach, left "
+                    "as they are: "
+                    "{}.",
+                    unit.name(), lines));
 }
 
 }  // namespace
@@ -135,7 +159,8 @@ SpliceResult splice(const SpliceRequest& request) {
     throw input_error(
         fmt::format("{}: {} never reads its block index, so no swizzle can change it.",
                     unit.where(Unit::place(kernel.definition)), kernel.shown));
-  refuse_shared(unit, kernels, kernel, found);
+  std::vector<Use> known = uses_of_others(unit, kernels, kernel, found);
+  known.insert(known.end(), found.uses.begin(), found.uses.end());
 
   SpliceResult result;
   result.existing_remaps = find_remaps(unit, kernel.definition);
@@ -144,7 +169,7 @@ SpliceResult splice(const SpliceRequest& request) {
   result.patch = unified_diff(original, plan.edits, path_in_patch(request.source, request.root));
   result.changed = std::move(plan.changed);
   result.notes = std::move(plan.notes);
-  add_notes(kernel, found, result.notes);
+  add_notes(unit, kernel, found, known, result.notes);
   check_patched(unit, result.patched, request.kernel, request.function);
   return result;
 }

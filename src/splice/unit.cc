@@ -61,7 +61,12 @@ void mark_directives(std::string_view text, std::vector<Token>& tokens) {
 Unit::Unit(std::filesystem::path source, const std::vector<std::string>& arguments,
            std::string text)
     : source_(std::move(source)), text_(std::move(text)) {
-  index_ = clang_createIndex(0, 0);
+  CXIndexOptions options = {};
+  options.Size = sizeof(options);
+  options.StorePreamblesInMemory = 1;  // no files that a killed process would leave behind
+  index_ = clang_createIndexWithOptions(&options);
+  if (index_ == nullptr)
+    throw input_error("the libclang at hand is older than the one this program was built with.");
   const std::vector<std::string> all = device_arguments(arguments);
   std::vector<const char*> pointers;
   pointers.reserve(all.size());
