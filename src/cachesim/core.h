@@ -183,7 +183,7 @@ class Replay {
     std::uint32_t index = 0;  // dispatch index of its block
     std::size_t step = 0;
     std::size_t steps = 0;
-    double miss_share = 0;      // running means of the block's requests: missed L2,
+    double miss_share = 0;      // running means of the slot's requests: missed L2,
     double llc_miss_share = 0;  // and missed the last level too
     typename Source::Block block{};
   };
@@ -259,7 +259,8 @@ class Replay {
     if (step.hbm_bytes > 0) {
       done = std::max(done, hbm_server_.serve(now, step.hbm_bytes * hbm_ns_per_byte_));
     }
-    // A step of a sample holds few requests: their share of misses is smoothed over the block.
+    // A step of a sample holds few requests: their share of misses is smoothed over the slot, from
+    // block to block.
     const double requests = step.requests;
     const double fresh = std::min(1.0, requests * kSmoothing);
     slot.miss_share += fresh * (step.misses / requests - slot.miss_share);
@@ -351,14 +352,23 @@ class Replay {
     hbm_write_bytes_ += p_.units.bytes[victim.dirty];
   }
 
-  /// What was written reaches memory in the end, whoever holds it when the launch ends.
+  /// What was written reaches memory in the end, whoever holds it when the launch ends. Copies of a
+  /// line in several L2s meet in the last level; without one, each is written back on its own.
   void flush() {
-    double left = 0;
-    for (const Cache& l2 : l2_) {
-      l2.for_each_dirty([&](std::uint32_t, std::uint8_t dirty) { left += p_.units.bytes[dirty]; });
+    std::vector<std::pair<std::uint32_t, std::uint8_t>> left;  // line, dirty sectors
+    const auto keep = [&](std::uint32_t line, std::uint8_t dirty) {
+      left.emplace_back(line, dirty);
+    };
+    for (const Cache& l2 : l2_) l2.for_each_dirty(keep);
+    llc_.for_each_dirty(keep);
+    if (m_.llc) std::sort(left.begin(), left.end());
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      if (m_.llc && i + 1 < left.size() && left[i + 1].first == left[i].first) {
+        left[i + 1].second |= left[i].second;
+      } else {
+        hbm_write_bytes_ += p_.units.bytes[left[i].second];
+      }
     }
-    llc_.for_each_dirty([&](std::uint32_t, std::uint8_t dirty) { left += p_.units.bytes[dirty]; });
-    hbm_write_bytes_ += left;
   }
 
   SimResult result() const {
@@ -420,7 +430,7 @@ class Replay {
     r.bound = r.utilisation[most] < kNearlyBusy ? Bound::kLatency : static_cast<Bound>(most);
   }
 
-  /// Weight of one request in a block's running mean of misses: sixteen requests renew it.
+  /// Weight of one request in a slot's running mean of misses: sixteen requests renew it.
   static constexpr double kSmoothing = 1.0 / 16;
 
   const Prepared& p_;

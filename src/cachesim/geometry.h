@@ -80,11 +80,13 @@ class SetMap {
   std::uint32_t set_bits_;
 };
 
-/// How many last-level sets stand behind one L2 set (at least one).
+/// How many last-level sets stand behind one L2 set (at least one). The last level holds lines as
+/// long as L2's, whatever the model says of its own: its capacity is kept, not its line count.
 inline std::uint32_t llc_sets_per_l2_set(const Machine& machine) {
   if (!machine.llc) return 0;
-  const std::uint32_t per = machine.llc->sets() / machine.l2.sets();
-  return per == 0 ? 1 : per;
+  const std::uint64_t set_bytes = std::uint64_t{machine.l2.line_bytes} * machine.llc->ways;
+  const std::uint64_t per = machine.llc->bytes / set_bytes / machine.l2.sets();
+  return static_cast<std::uint32_t>(per == 0 ? 1 : per);
 }
 
 /// The last-level set of a line inside the group of its L2 set.
