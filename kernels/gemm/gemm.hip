@@ -49,11 +49,11 @@ constexpr int kRowChunks = kTileK / kChunk;                    // of a tile's ro
 constexpr int kMma = 32;                                       // edge of a matrix-core tile
 constexpr int kWaveTiles = kTileM / 2 / kMma;                  // of a wave, along m and along n
 constexpr int kFetches = kTileM * kTileK / kChunk / kThreads;  // chunks a thread, of A and of B
+constexpr int kFetchRows = kTileM / kFetches;                  // of A, between a thread's chunks
 
 static_assert(kTileM == kTileN && kFetches == 4 && kRowChunks == 8);
 
-// ---- tiles
-// ---------------------------------------------------------------------------------------
+// ---- tiles -------------------------------------------------------------------------------------
 
 struct Tile {
   int m;
@@ -71,8 +71,7 @@ __device__ Tile tile_of(int id, int tiles_m, int tiles_n, int group) {
   return {first + in_band % height, in_band / height};
 }
 
-// ---- global memory -> registers
-// ------------------------------------------------------------------
+// ---- global memory -> registers ----------------------------------------------------------------
 
 /// What one thread carries from global memory to LDS in one step.
 struct Carried {
@@ -80,67 +79,70 @@ struct Carried {
   half8 b[kFetches];
 };
 
-/// Eight halves of a row of which `valid` exist; zeros for the others. kWide: rows are 16-byte
-/// aligned and end at a multiple of eight, so a chunk exists whole or not at all.
+/// Eight halves of a row from `index` on. kWide: rows are 16-byte aligned and their length is a
+/// multiple of eight, so that a chunk is one load. Where the row has ended its last value is read
+/// again: such values must not count, but loading them needs no branch.
 template <bool kWide>
-__device__ half8 load_chunk(const half* from, int valid) {
-  half8 chunk = {};
+__device__ half8 load_chunk(const half* row, int index, int length) {
   if constexpr (kWide) {
-    if (valid > 0) chunk = *reinterpret_cast<const half8*>(from);
+    return *reinterpret_cast<const half8*>(row + min(index, length - kChunk));
   } else {
+    half8 chunk;
 #pragma unroll
-    for (int i = 0; i < kChunk; ++i) {
-      if (i < valid) chunk[i] = from[i];
-    }
+    for (int i = 0; i < kChunk; ++i) chunk[i] = row[min(index + i, length - 1)];
+    return chunk;
   }
-  return chunk;
 }
 
 /// Thread t fetches chunk t % 8 of rows t / 8, + 32, + 64, + 96 of the A tile: eight threads read
 /// one line of 128 bytes. Of the B tile, four rows from 4 * (t / 16) on, at chunk t % 16: sixteen
 /// threads read 256 bytes.
 ///
-/// Rows of A and columns of B beyond the matrix are read at the last valid place instead: what they
-/// yield lands in rows and columns of C that do not exist. Only k must be exact, since it is
-/// summed.
+/// Beyond the end of A and B the last row or column is read again. Along m and n that lands in
+/// rows and columns of C that do not exist; along k it is cleared, since k is summed.
 template <bool kWide>
 class Fetcher {
  public:
   __device__ Fetcher(const half* a, const half* b, int m, int n, int k, Tile tile)
-      : n_(n), k_(k), a_k_(threadIdx.x % kRowChunks * kChunk), b_k_(threadIdx.x / 16 * 4) {
+      : b_(b),
+        n_(n),
+        k_(k),
+        a_k_(threadIdx.x % kRowChunks * kChunk),
+        b_k_(threadIdx.x / 16 * 4),
+        column_(tile.n * kTileN + threadIdx.x % 16 * kChunk) {
     const int row = tile.m * kTileM + threadIdx.x / kRowChunks;
 #pragma unroll
     for (int i = 0; i < kFetches; ++i) {
-      a_[i] = a + static_cast<std::size_t>(min(row + i * (kTileM / kFetches), m - 1)) * k + a_k_;
+      a_[i] = a + static_cast<std::size_t>(min(row + i * kFetchRows, m - 1)) * k;
     }
-    const int column = tile.n * kTileN + threadIdx.x % 16 * kChunk;
-    const int last = kWide ? n - kChunk : n - 1;
-    column_ = min(column, last);
-    b_ = b + static_cast<std::size_t>(b_k_) * n + column_;
   }
 
   /// The step that begins at `k0`.
   __device__ Carried fetch(int k0) const {
     Carried carried;
-    const int left = k_ - k0;  // of the sum, from this step on
-    if (kWide && left >= kTileK) {
-#pragma unroll
-      for (int i = 0; i < kFetches; ++i) {
-        carried.a[i] = *reinterpret_cast<const half8*>(a_[i] + k0);
-        carried.b[i] = *reinterpret_cast<const half8*>(b_ + static_cast<std::size_t>(k0 + i) * n_);
-      }
-      return carried;
-    }
 #pragma unroll
     for (int i = 0; i < kFetches; ++i) {
-      carried.a[i] = load_chunk<kWide>(a_[i] + k0, left - a_k_);
-      const int columns = b_k_ + i < left ? n_ - column_ : 0;
-      carried.b[i] = load_chunk<kWide>(b_ + static_cast<std::size_t>(k0 + i) * n_, columns);
+      carried.a[i] = load_chunk<kWide>(a_[i], k0 + a_k_, k_);
+      const int row = min(k0 + b_k_ + i, k_ - 1);
+      carried.b[i] = load_chunk<kWide>(b_ + static_cast<std::size_t>(row) * n_, column_, n_);
     }
+    if (k0 + kTileK > k_) clear_beyond(carried, k_ - k0);
     return carried;
   }
 
  private:
+  /// Only the first `left` values of k exist.
+  __device__ void clear_beyond(Carried& carried, int left) const {
+#pragma unroll
+    for (int i = 0; i < kFetches; ++i) {
+      if (b_k_ + i >= left) carried.b[i] = half8{};
+#pragma unroll
+      for (int j = 0; j < kChunk; ++j) {
+        if (a_k_ + j >= left) carried.a[i][j] = 0;
+      }
+    }
+  }
+
   const half* a_[kFetches];
   const half* b_;
   int n_;
@@ -150,8 +152,7 @@ class Fetcher {
   int column_;
 };
 
-// ---- LDS
-// -----------------------------------------------------------------------------------------
+// ---- LDS ---------------------------------------------------------------------------------------
 
 /// Both tiles with k contiguous, and after the last step the finished tile of C in the same place.
 union Shared {
@@ -165,29 +166,31 @@ union Shared {
 /// Where chunk `chunk` of row `row` begins. Rows that are read together differ in their low bits,
 /// rows that are written together (8 apart) in the next ones.
 __device__ int place(int row, int chunk) {
-  return row * kTileK + ((chunk ^ row ^ (row >> 3)) % kRowChunks) * kChunk;
+  return row * kTileK + (chunk ^ row ^ (row >> 3)) % kRowChunks * kChunk;
+}
+
+/// From the place of (row, chunk) to that of (row + rows, chunk + chunks), when neither addition
+/// carries: the pattern is linear, so constant steps need one xor and an offset.
+__device__ int advance(int from, int rows, int chunks) {
+  return (from ^ (chunks ^ rows ^ (rows >> 3)) % kRowChunks * kChunk) + rows * kTileK;
 }
 
 __device__ void store_step(Shared& lds, const Carried& carried) {
-  const int chunk = threadIdx.x % kRowChunks;
-  const int row = threadIdx.x / kRowChunks;
+  const int a_place = place(threadIdx.x / kRowChunks, threadIdx.x % kRowChunks);
 #pragma unroll
   for (int i = 0; i < kFetches; ++i) {
-    *reinterpret_cast<half8*>(&lds.step.a[place(row + i * (kTileM / kFetches), chunk)]) =
-        carried.a[i];
+    *reinterpret_cast<half8*>(&lds.step.a[advance(a_place, i * kFetchRows, 0)]) = carried.a[i];
   }
   const int k = threadIdx.x / 16 * 4;
-  const int column = threadIdx.x % 16 * kChunk;
+  const int b_place = place(threadIdx.x % 16 * kChunk, k / kChunk) + k % kChunk;
 #pragma unroll
   for (int j = 0; j < kChunk; ++j) {
     const half4 four = {carried.b[0][j], carried.b[1][j], carried.b[2][j], carried.b[3][j]};
-    half* const to = &lds.step.b[place(column + j, k / kChunk) + k % kChunk];
-    *reinterpret_cast<half4*>(to) = four;
+    *reinterpret_cast<half4*>(&lds.step.b[advance(b_place, j, 0)]) = four;
   }
 }
 
-// ---- multiplication
-// ------------------------------------------------------------------------------
+// ---- multiplication ----------------------------------------------------------------------------
 
 /// One wave's 32 x 32 part of the tile, transposed: lane l holds column l % 32 of rows of B^T A^T,
 /// which is row l % 32 of C, and there the columns 8 q + 4 (l / 32) + {0, 1, 2, 3} in elements 4 q
@@ -199,36 +202,59 @@ __device__ int lane() { return threadIdx.x % 64; }
 /// The first of the four columns in elements 4 q to 4 q + 3.
 __device__ int column_of(int q) { return 8 * q + lane() / kMma * 4; }
 
-__device__ half8 read_chunk(const half* tile, int row, int chunk) {
-  return *reinterpret_cast<const half8*>(&tile[place(row, chunk)]);
+__device__ half8 read_chunk(const half* tile, int at) {
+  return *reinterpret_cast<const half8*>(&tile[at]);
 }
 
-/// Adds the products over 16 values of k, chunks `chunk` and `chunk` + 1.
-__device__ void multiply_16(Sums& sums, const Shared& lds, int m, int n, int chunk) {
+/// Adds one step's products to a wave's 64 x 64 part of the tile, which begins at (m, n).
+__device__ void multiply_step(Sums (&sums)[kWaveTiles][kWaveTiles], const Shared& lds, int m,
+                              int n) {
 #if defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)
   // The instruction takes k in fours: 0-3 from lanes 0-31, 4-7 from lanes 32-63. A lane reads eight
   // that are neighbours in memory and gives them in two halves, so k is paired in another order
   // than memory's, but in the same one for both operands, and a sum does not care.
-  const half8 a = read_chunk(lds.step.a, m + lane() % kMma, chunk + lane() / kMma);
-  const half8 b = read_chunk(lds.step.b, n + lane() % kMma, chunk + lane() / kMma);
-  sums = __builtin_amdgcn_mfma_f32_32x32x8f16(b.lo, a.lo, sums, 0, 0, 0);
-  sums = __builtin_amdgcn_mfma_f32_32x32x8f16(b.hi, a.hi, sums, 0, 0, 0);
+  const int a_place = place(m + lane() % kMma, lane() / kMma);
+  const int b_place = place(n + lane() % kMma, lane() / kMma);
+#pragma unroll
+  for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
+    half8 a[kWaveTiles];
+    half8 b[kWaveTiles];
+#pragma unroll
+    for (int i = 0; i < kWaveTiles; ++i) {
+      a[i] = read_chunk(lds.step.a, advance(a_place, i * kMma, chunk));
+      b[i] = read_chunk(lds.step.b, advance(b_place, i * kMma, chunk));
+    }
+#pragma unroll
+    for (int i = 0; i < kWaveTiles; ++i) {
+#pragma unroll
+      for (int j = 0; j < kWaveTiles; ++j) {
+        Sums& sum = sums[i][j];
+        sum = __builtin_amdgcn_mfma_f32_32x32x8f16(b[j].lo, a[i].lo, sum, 0, 0, 0);
+        sum = __builtin_amdgcn_mfma_f32_32x32x8f16(b[j].hi, a[i].hi, sum, 0, 0, 0);
+      }
+    }
+  }
 #else
   // Targets without these matrix instructions: the same sums in the same places, one by one.
-  for (int c = chunk; c < chunk + 2; ++c) {
-    const half8 a = read_chunk(lds.step.a, m + lane() % kMma, c);
-    for (int i = 0; i < 16; ++i) {
-      const half8 b = read_chunk(lds.step.b, n + column_of(i / 4) + i % 4, c);
-      for (int k = 0; k < kChunk; ++k) {
-        sums[i] += static_cast<float>(a[k]) * static_cast<float>(b[k]);
+  for (int chunk = 0; chunk < kRowChunks; ++chunk) {
+    for (int i = 0; i < kWaveTiles; ++i) {
+      const half8 a = read_chunk(lds.step.a, place(m + i * kMma + lane() % kMma, chunk));
+      for (int j = 0; j < kWaveTiles; ++j) {
+#pragma unroll
+        for (int e = 0; e < 16; ++e) {
+          const int row = n + j * kMma + column_of(e / 4) + e % 4;
+          const half8 b = read_chunk(lds.step.b, place(row, chunk));
+          for (int k = 0; k < kChunk; ++k) {
+            sums[i][j][e] += static_cast<float>(a[k]) * static_cast<float>(b[k]);
+          }
+        }
       }
     }
   }
 #endif
 }
 
-// ---- registers -> C
-// ------------------------------------------------------------------------------
+// ---- registers -> C ----------------------------------------------------------------------------
 
 constexpr int kResultChunks = kTileN / kChunk;  // of a row of the finished tile
 
@@ -271,8 +297,7 @@ __device__ void write_result(const Shared& lds, half* c, int m, int n, Tile tile
 
 }  // namespace
 
-// ---- the kernel
-// ----------------------------------------------------------------------------------
+// ---- the kernel --------------------------------------------------------------------------------
 
 /// kWide: N and K are multiples of 8, so that rows can be read and written in 16-byte chunks.
 template <bool kWide>
@@ -295,16 +320,7 @@ __global__ __launch_bounds__(kThreads, kWavesPerSimd) void gemm(const half* __re
     store_step(lds, carried);
     __syncthreads();
     if (k0 + kTileK < k) carried = fetcher.fetch(k0 + kTileK);
-#pragma unroll
-    for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
-#pragma unroll
-      for (int i = 0; i < kWaveTiles; ++i) {
-#pragma unroll
-        for (int j = 0; j < kWaveTiles; ++j) {
-          multiply_16(sums[i][j], lds, wave_m + i * kMma, wave_n + j * kMma, chunk);
-        }
-      }
-    }
+    multiply_step(sums, lds, wave_m, wave_n);
     __syncthreads();
   }
 
@@ -319,8 +335,7 @@ __global__ __launch_bounds__(kThreads, kWavesPerSimd) void gemm(const half* __re
   write_result<kWide>(lds, c, m, n, tile);
 }
 
-// ---- host
-// ----------------------------------------------------------------------------------------
+// ---- host --------------------------------------------------------------------------------------
 
 namespace {
 
