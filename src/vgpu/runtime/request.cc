@@ -7,19 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "swizzleperf/error.h"
 
-namespace swizzleperf {
-namespace {
-
-void to_json(nlohmann::json& json, const Dim3& dim) { json = {dim.x, dim.y, dim.z}; }
-void from_json(const nlohmann::json& json, Dim3& dim) {
-  dim = {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(),
-         json.at(2).get<std::uint32_t>()};
-}
-
-}  // namespace
-
-namespace vgpu {
+namespace swizzleperf::vgpu {
 namespace {
 
 using nlohmann::json;
@@ -49,28 +39,6 @@ auto located(const std::filesystem::path& file, Read read) {
   }
 }
 
-json launch_to_json(const LaunchSummary& launch) {
-  json json;
-  json["symbol"] = launch.symbol;
-  json["name"] = launch.name;
-  to_json(json["grid"], launch.grid);
-  to_json(json["block"], launch.block);
-  json["traffic_bytes"] = launch.traffic_bytes;
-  json["selected"] = launch.selected;
-  return json;
-}
-
-LaunchSummary launch_from_json(const json& json) {
-  LaunchSummary launch;
-  launch.symbol = json.at("symbol");
-  launch.name = json.at("name");
-  from_json(json.at("grid"), launch.grid);
-  from_json(json.at("block"), launch.block);
-  launch.traffic_bytes = json.at("traffic_bytes");
-  launch.selected = json.at("selected");
-  return launch;
-}
-
 }  // namespace
 
 void write_request(const Request& request, const std::filesystem::path& file) {
@@ -81,7 +49,6 @@ void write_request(const Request& request, const std::filesystem::path& file) {
                      {"step_limit", request.step_limit},
                      {"threads", request.threads},
                      {"kernel_regex", request.kernel_regex},
-                     {"kernel_symbol", request.kernel_symbol},
                      {"launch_index", request.launch_index},
                      {"extrapolate", request.extrapolate},
                      {"trace_file", request.trace_file.string()},
@@ -102,7 +69,6 @@ Request read_request(const std::filesystem::path& file) {
     request.step_limit = json.at("step_limit");
     request.threads = json.at("threads");
     request.kernel_regex = json.at("kernel_regex");
-    request.kernel_symbol = json.at("kernel_symbol");
     request.launch_index = json.at("launch_index");
     request.extrapolate = json.at("extrapolate");
     request.trace_file = json.at("trace_file").get<std::string>();
@@ -115,11 +81,8 @@ Request read_request(const std::filesystem::path& file) {
 }
 
 void write_response(const Response& response, const std::filesystem::path& file) {
-  json json = {{"digest", response.digest}, {"survey", json::array()}};
+  json json = {{"digest", response.digest}};
   if (response.error) json["error"] = *response.error;
-  for (const LaunchSummary& launch : response.survey) {
-    json["survey"].push_back(launch_to_json(launch));
-  }
   if (response.comparison) {
     json["comparison"] = {{"blocks_compared", response.comparison->blocks_compared},
                           {"bytes_compared", response.comparison->bytes_compared},
@@ -133,18 +96,13 @@ Response read_response(const std::filesystem::path& file) {
     Response response;
     response.digest = json.at("digest");
     if (json.contains("error")) response.error = json["error"].get<std::string>();
-    for (const auto& launch : json.at("survey")) {
-      response.survey.push_back(launch_from_json(launch));
-    }
     if (json.contains("comparison")) {
       const auto& found = json["comparison"];
-      response.comparison = BlockComparison{found.at("blocks_compared"),
-                                            found.at("bytes_compared"),
+      response.comparison = BlockComparison{found.at("blocks_compared"), found.at("bytes_compared"),
                                             found.at("first_difference")};
     }
     return response;
   });
 }
 
-}  // namespace vgpu
-}  // namespace swizzleperf
+}  // namespace swizzleperf::vgpu

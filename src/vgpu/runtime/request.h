@@ -10,9 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "swizzleperf/grid.h"
 #include "vgpu/run.h"
 
 namespace swizzleperf::vgpu {
@@ -21,7 +19,7 @@ inline constexpr const char* kRequestVariable = "SWIZZLEPERF_REQUEST";
 
 enum class Job {
   kRun,      ///< execute everything; answer with the digest of device memory
-  kTrace,    ///< record one launch, then stop; becomes a survey when the launch is not determined
+  kTrace,    ///< record one launch, then stop
   kCompare,  ///< compare a patched module with the original on one launch, then stop
 };
 
@@ -35,7 +33,6 @@ struct Request {
 
   // kTrace, kCompare: which launch.
   std::string kernel_regex;
-  std::string kernel_symbol;  ///< not empty: exactly this kernel, found by an earlier survey
   std::int64_t launch_index = -1;
 
   // kTrace.
@@ -49,20 +46,9 @@ struct Request {
   std::uint64_t seed = 1;
 };
 
-/// The first launch of one kernel, as a survey saw it.
-struct LaunchSummary {
-  std::string symbol;
-  std::string name;
-  Dim3 grid;
-  Dim3 block;
-  std::uint64_t traffic_bytes = 0;  ///< of the launch, estimated from a few blocks
-  bool selected = false;            ///< its name matches the request's regex
-};
-
 /// The parts that apply are set; `error` excludes all others.
 struct Response {
   std::optional<std::string> error;  ///< a whole sentence
-  std::vector<LaunchSummary> survey;
   std::string digest;
   std::optional<BlockComparison> comparison;
 };

@@ -66,19 +66,19 @@ Command common_command(const ProgramSpec& spec, const Pieces& pieces) {
 
 Command device_command(const ProgramSpec& spec, const Pieces& pieces, const fs::path& output) {
   Command command = common_command(spec, pieces);
-  command.insert(command.end(),
-                 {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", pieces.device_library.string(),
-                  "-O3", "-g1", "--offload-device-only", "-emit-llvm", "-c",
-                  spec.program.string(), "-o", output.string()});
+  command.insert(
+      command.end(),
+      {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", pieces.device_library.string(), "-O3", "-g1",
+       "--offload-device-only", "-emit-llvm", "-c", spec.program.string(), "-o", output.string()});
   return command;
 }
 
 Command host_command(const ProgramSpec& spec, const Pieces& pieces, const fs::path& embedded,
                      const fs::path& output) {
   Command command = common_command(spec, pieces);
-  command.insert(command.end(), {"-O2", "--offload-host-only", "-Xclang",
-                                 "-fcuda-include-gpubinary", "-Xclang", embedded.string(), "-c",
-                                 spec.program.string(), "-o", output.string()});
+  command.insert(command.end(),
+                 {"-O2", "--offload-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang",
+                  embedded.string(), "-c", spec.program.string(), "-o", output.string()});
   return command;
 }
 
@@ -107,8 +107,7 @@ ChildResult run(const Command& command, const fs::path& directory = {}) {
 void check_compiled(const ChildResult& result, const std::string& target) {
   if (result.ok()) return;
   if (result.timed_out) throw input_error("the compiler did not end within its time limit");
-  throw input_error(
-      fmt::format("{} (compiling for {})", first_compile_error(result.err), target));
+  throw input_error(fmt::format("{} (compiling for {})", first_compile_error(result.err), target));
 }
 
 /// The host half of a program with kernels registers them; its object names that function.
@@ -133,7 +132,7 @@ BuiltProgram use_executable(const ProgramSpec& spec, const fs::path& directory) 
         "source",
         spec.program.string()));
   }
-  return {.directory = directory, .executable = fs::absolute(spec.program)};
+  return {directory, fs::absolute(spec.program), {}, {}};
 }
 
 }  // namespace

@@ -41,15 +41,16 @@ std::string link_error(const std::filesystem::path& source, const std::string& d
   }
   const std::string symbol = undefined.substr(undefined.find(kUndefined) + kUndefined.size());
   if (symbol == "main") {
-    return fmt::format("{} has no main: give a program that allocates its data and launches the kernel",
-                       source.string());
+    return fmt::format(
+        "{} has no main: give a program that allocates its data and launches the kernel",
+        source.string());
   }
   if (symbol.starts_with("hip") || symbol.starts_with("__hip")) {
     return fmt::format("{} calls {}, which the virtual GPU does not support yet", source.string(),
                        symbol);
   }
-  return fmt::format("{} uses {}, which is not defined: pass the library with -l",
-                     source.string(), symbol);
+  return fmt::format("{} uses {}, which is not defined: pass the library with -l", source.string(),
+                     symbol);
 }
 
 }  // namespace swizzleperf::vgpu
