@@ -9,7 +9,7 @@
 // What a check can miss. Of n blocks predicted together, sqrt(n) are checked, at least 8 and at
 // most 64, one at random in each of as many equal stretches of the block index. Everything about
 // them must agree: addresses, masks, order, work. Blocks that behave differently are always seen if
-// they fill two adjacent stretches; if they are k scattered ones, they go unseen with a probability
+// they fill a whole stretch; if they are k scattered ones, they go unseen with a probability
 // of about (1 - k/n)^checks, and a single odd block among thousands mostly does. Where that
 // matters, set `extrapolate` to false; TraceMethod says how many blocks were run and checked.
 #pragma once
