@@ -41,7 +41,8 @@ std::size_t intervals_per_step(const Prepared& p, double share) {
   for (const BlockLines& b : p.lines.blocks) {
     intervals += static_cast<double>(p.lines.templates[b.template_index].intervals.size());
   }
-  const double per_interval = static_cast<double>(p.lines.num_requests) * share / intervals;
+  const double per_interval =
+      static_cast<double>(p.lines.num_requests) * share / std::max(1.0, intervals);
   if (per_interval >= kRequestsPerStep || per_interval <= 0) return 1;
   return static_cast<std::size_t>(std::ceil(kRequestsPerStep / per_interval));
 }
@@ -93,7 +94,8 @@ Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned
 
   // Chunks of blocks are sampled in parallel, then joined in order.
   const std::uint64_t blocks = p.lines.blocks.size();
-  const std::uint64_t chunk = std::max<std::uint64_t>(1, blocks / (std::uint64_t{threads} * 16));
+  const std::uint64_t chunk =
+      std::max<std::uint64_t>(1, blocks / (std::max<std::uint64_t>(1, threads) * 16));
   std::vector<std::vector<BlockSample>> parts((blocks + chunk - 1) / chunk);
   parallel_for(parts.size(), threads, [&](std::uint64_t part, unsigned) {
     const std::uint64_t end = std::min(blocks, (part + 1) * chunk);
@@ -114,7 +116,8 @@ Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned
   for (const SampleRequest& r : s.requests) {
     units += p.units.of(static_cast<AccessKind>(r.kind_and_sectors >> 4), r.kind_and_sectors & 15);
   }
-  s.share = p.total_units > 0 ? units / p.total_units : 1;
+  // A sample that caught nothing still has a share to scale its nothing by.
+  s.share = units > 0 ? units / p.total_units : static_cast<double>(s.sets) / p.l2_set.sets();
   return s;
 }
 
