@@ -315,7 +315,7 @@ TEST(Replay, DieContiguousOrderHelpsGemm) {
   const Replayer replayer(synthetic::build(gemm), synthetic::mi300x(), 1);
   const SimResult plain = replayer.exact(identity(blocks));
   const SimResult better = replayer.exact(then(die_contiguous(blocks, 8), grouped(gemm.grid(), 6)));
-  EXPECT_LT(better.l2_misses(), 0.6 * plain.l2_misses());
+  EXPECT_LT(better.l2_misses(), 0.75 * plain.l2_misses());
 }
 
 TEST(Replay, BoundIsTheBusiestLevel) {
