@@ -31,7 +31,10 @@ Range apply_faultless(Op op, const Range& a, const Range& b) {
     const Range amount = intersect(b, {0, 63});
     return is_nothing(amount) ? Range::all() : or_all(apply_range(op, a, amount));
   }
-  if (op == Op::kIlog2) return {0, 62};
+  if (op == Op::kIlog2) {
+    const Range positive = intersect(a, {1, a.hi});
+    return is_nothing(positive) ? Range::all() : or_all(apply_range(op, positive, b));
+  }
   if ((op != Op::kDiv && op != Op::kMod && op != Op::kCdiv) || !b.contains(0)) {
     return or_all(apply_range(op, a, b));
   }

@@ -417,25 +417,16 @@ class FunctionPrinter {
   void statements(const std::vector<StmtId>& list) {
     for (const StmtId id : list) {
       comment(p_.formula.stmts[id].comment);
-      declare_before(list, id);
+      declarations(list, id);
       statement(list, id);
     }
   }
 
-  /// Variables whose first use is inside statement `id`, unless it is the assignment itself.
-  void declare_before(const std::vector<StmtId>& list, StmtId id) {
+  void declarations(const std::vector<StmtId>& list, StmtId id) {
     for (SlotId slot = kNumInputs; slot < p_.names.size(); ++slot) {
-      const bool here = p_.used[slot] && p_.home[slot] == &list && p_.first_use[slot] == id;
-      const bool variable = p_.formula.slots[slot].kind == Slot::Kind::kVariable;
-      if (!here || !variable || declares(list, id, slot)) continue;
+      if (!declare_before(p_, list, id, slot)) continue;
       line(fmt::format("{} {} = 0;", type(is_wide(slot)), p_.names[slot]));
     }
-  }
-
-  [[nodiscard]] bool declares(const std::vector<StmtId>& list, StmtId id, SlotId slot) const {
-    const Stmt& stmt = p_.formula.stmts[id];
-    return stmt.kind == Stmt::Kind::kAssign && stmt.slot == slot && p_.home[slot] == &list &&
-           p_.first_use[slot] == id && p_.formula.slots[slot].kind == Slot::Kind::kVariable;
   }
 
   void statement(const std::vector<StmtId>& list, StmtId id) {
@@ -459,7 +450,7 @@ class FunctionPrinter {
     const Expr& expr = p_.formula.exprs[stmt.expr];
     if (expr.kind == Expr::Kind::kName && expr.slot == stmt.slot) return;  // pid = pid
     const std::string text = assigned(stmt);
-    if (!declares(list, id, stmt.slot)) return line(text + ";");
+    if (!declares(p_, list, id)) return line(text + ";");
     line(fmt::format("{}{} {};", p_.reassigned[stmt.slot] ? "" : "const ", type(is_wide(stmt.slot)),
                      text));
   }

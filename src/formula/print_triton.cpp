@@ -279,17 +279,15 @@ class FunctionPrinter {
     for (const StmtId id : list) {
       const Stmt& stmt = p_.formula.stmts[id];
       comment(stmt.comment);
-      declare_before(list, id);
+      declarations(list, id);
       statement(stmt);
     }
   }
 
   /// Names that a branch or loop assigns and that are used after it.
-  void declare_before(const std::vector<StmtId>& list, StmtId id) {
-    if (p_.formula.stmts[id].kind == Stmt::Kind::kAssign) return;
+  void declarations(const std::vector<StmtId>& list, StmtId id) {
     for (SlotId slot = kNumInputs; slot < p_.names.size(); ++slot) {
-      const bool here = p_.used[slot] && p_.home[slot] == &list && p_.first_use[slot] == id;
-      if (!here || p_.formula.slots[slot].kind != Slot::Kind::kVariable) continue;
+      if (!declare_before(p_, list, id, slot)) continue;
       line(fmt::format("{} = tl.cast(0, {})", p_.names[slot], type_));
     }
   }

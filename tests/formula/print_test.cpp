@@ -295,7 +295,8 @@ good = bad = 0
 def check(number, function, samples):
     global good, bad
     for s in samples:
-        at = [Int.value(x) for x in function(*[Int(x, 32) for x in s[:6]])]
+        try: at = [Int.value(x) for x in function(*[Int(x, 32) for x in s[:6]])]
+        except Exception as e: at = repr(e)
         if at == list(s[6:]): good += 1
         else:
             if bad == 0: print("case", number, "from", s, "gave", at)
