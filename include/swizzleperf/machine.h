@@ -40,8 +40,10 @@ struct CacheModel {
   std::uint32_t channels = 1;
   std::uint32_t interleave_bytes = 256;  ///< consecutive bytes on one channel
   SetIndex index = SetIndex::kBits;
-  double bytes_per_clk = 0;  ///< of one instance, reads
-  double latency_ns = 0;     ///< load-to-use of a hit, unloaded
+  std::uint32_t read_request_bytes = 128;  ///< how reads are fetched and counted (NVIDIA: 32)
+  std::uint32_t write_request_bytes = 64;  ///< how writes are counted (NVIDIA: 32)
+  double bytes_per_clk = 0;                ///< of one instance, reads
+  double latency_ns = 0;                   ///< load-to-use of a hit, unloaded
 
   [[nodiscard]] std::uint32_t sets() const {
     return static_cast<std::uint32_t>(bytes / (static_cast<std::uint64_t>(line_bytes) * ways));

@@ -1,0 +1,329 @@
+// The device library: what HIP headers expect of ROCm's ockl and ocml, for the virtual GPU.
+//
+// HIP's headers turn threadIdx, __syncthreads, __popc, sqrtf, ... into calls of functions that ROCm
+// ships as bitcode. We have no ROCm, so this file defines them; it is compiled once, without a
+// target CPU, and linked into every program's device half (-mlink-builtin-bitcode), where clang
+// inlines it. Three kinds:
+//   - work-item and lane queries, fences: one AMDGPU intrinsic or a load of an implicit argument;
+//   - arithmetic with one right answer (floor, fma, sqrt, rounding, half precision through single):
+//     LLVM intrinsics, which both the virtual GPU and the code generator understand;
+//   - transcendental functions in f32 and f64 stay undefined on purpose: the virtual GPU binds them
+//     to the host's libm, and the code generator gets stand-ins.
+// A GPU's own results may differ in the last bit of such functions; comparisons of an original with
+// its patched kernel do not, since both use the same ones.
+//
+// Images, device-side malloc, grid-wide and multi-device synchronisation are absent: a kernel that
+// uses them is refused by that name. Text printed by a kernel is dropped.
+
+#define API __attribute__((always_inline))
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long u64;
+typedef _Float16 half;
+typedef half half2 __attribute__((ext_vector_type(2)));
+typedef short short2 __attribute__((ext_vector_type(2)));
+typedef float float2 __attribute__((ext_vector_type(2)));
+#define PRIVATE __attribute__((address_space(5)))
+#define CONSTANT __attribute__((address_space(4)))
+#define LDS __attribute__((address_space(3)))
+
+// ---- Work items ------------------------------------------------------------------------------
+// Sizes come from the implicit arguments of code object version 5 and later: the number of blocks
+// (u32 x 3), the block's extents (u16 x 3), the remainders of a ragged grid (u16 x 3; HIP has
+// none).
+
+typedef struct {
+  u32 block_count[3];
+  u16 group_size[3];
+  u16 remainder[3];
+} ImplicitArgs;
+
+static const CONSTANT ImplicitArgs* implicit_args(void) {
+  return (const CONSTANT ImplicitArgs*)__builtin_amdgcn_implicitarg_ptr();
+}
+
+API u64 __ockl_get_local_id(u32 axis) {
+  switch (axis) {
+    case 0:
+      return __builtin_amdgcn_workitem_id_x();
+    case 1:
+      return __builtin_amdgcn_workitem_id_y();
+    case 2:
+      return __builtin_amdgcn_workitem_id_z();
+    default:
+      return 0;
+  }
+}
+
+API u64 __ockl_get_group_id(u32 axis) {
+  switch (axis) {
+    case 0:
+      return __builtin_amdgcn_workgroup_id_x();
+    case 1:
+      return __builtin_amdgcn_workgroup_id_y();
+    case 2:
+      return __builtin_amdgcn_workgroup_id_z();
+    default:
+      return 0;
+  }
+}
+
+API u64 __ockl_get_local_size(u32 axis) { return axis < 3 ? implicit_args()->group_size[axis] : 1; }
+API u64 __ockl_get_enqueued_local_size(u32 axis) { return __ockl_get_local_size(axis); }
+API u64 __ockl_get_num_groups(u32 axis) {
+  return axis < 3 ? implicit_args()->block_count[axis] : 1;
+}
+API u64 __ockl_get_global_size(u32 axis) {
+  return __ockl_get_num_groups(axis) * __ockl_get_local_size(axis);
+}
+API u64 __ockl_get_global_id(u32 axis) {
+  return __ockl_get_group_id(axis) * __ockl_get_local_size(axis) + __ockl_get_local_id(axis);
+}
+API u64 __ockl_get_global_offset(u32 axis) { return 0; }
+API u32 __ockl_get_work_dim(void) { return 3; }
+API u64 __ockl_get_local_linear_id(void) {
+  const CONSTANT ImplicitArgs* a = implicit_args();
+  return (__builtin_amdgcn_workitem_id_z() * a->group_size[1] + __builtin_amdgcn_workitem_id_y()) *
+             a->group_size[0] +
+         __builtin_amdgcn_workitem_id_x();
+}
+
+// ---- Lanes of a wave -------------------------------------------------------------------------
+
+API u32 __ockl_lane_u32(void) {
+  return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
+}
+API u32 __ockl_activelane_u32(void) {
+  const u64 active = __builtin_amdgcn_read_exec();
+  return __builtin_amdgcn_mbcnt_hi((u32)(active >> 32), __builtin_amdgcn_mbcnt_lo((u32)active, 0));
+}
+API _Bool __ockl_wfany_i32(int predicate) {
+  return __builtin_amdgcn_uicmpl((u64)predicate, 0, 33) != 0;
+}
+API _Bool __ockl_wfall_i32(int predicate) {
+  return __builtin_amdgcn_uicmpl((u64)predicate, 0, 32) == 0;
+}
+
+// ---- Fences and reductions over a block ------------------------------------------------------
+// Waves of a block run one after the other between barriers, so a fence orders nothing by itself;
+// it is kept as a fence for the code generator. Numbers as in the headers: order 2 acquire,
+// 3 release, 4 both, 5 sequential; scope 1 work item, 2 group, 3 device, 4 all devices.
+
+API void __atomic_work_item_fence(u32 flags, u32 order, u32 scope) {
+  if (scope <= 1) return;
+  if (scope == 2)
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
+  else if (scope == 3)
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
+  else
+    __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "");
+}
+
+static LDS int block_total __attribute__((loader_uninitialized));
+
+static void block_meet(void) {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+#define BLOCK_REDUCTION(name, first, operation)                              \
+  API int __ockl_wgred_##name##_i32(int value) {                             \
+    block_meet();                                                            \
+    if (__ockl_get_local_linear_id() == 0) block_total = first;              \
+    block_meet();                                                            \
+    __scoped_atomic_fetch_##operation(&block_total, value, __ATOMIC_RELAXED, \
+                                      __MEMORY_SCOPE_WRKGRP);                \
+    block_meet();                                                            \
+    return block_total;                                                      \
+  }
+BLOCK_REDUCTION(add, 0, add)
+BLOCK_REDUCTION(and, ~0, and)
+BLOCK_REDUCTION(or, 0, or)
+
+// ---- Integers --------------------------------------------------------------------------------
+
+API u8 __ockl_clz_u8(u8 x) { return x ? (u8)(__builtin_clz(x) - 24) : 8; }
+API u16 __ockl_clz_u16(u16 x) { return x ? (u16)(__builtin_clz(x) - 16) : 16; }
+API u32 __ockl_clz_u32(u32 x) { return x ? (u32)__builtin_clz(x) : 32; }
+API u64 __ockl_clz_u64(u64 x) { return x ? (u64)__builtin_clzl(x) : 64; }
+API u32 __ockl_ctz_u32(u32 x) { return x ? (u32)__builtin_ctz(x) : 32; }
+API u64 __ockl_ctz_u64(u64 x) { return x ? (u64)__builtin_ctzl(x) : 64; }
+API u32 __ockl_popcount_u32(u32 x) { return (u32)__builtin_popcount(x); }
+API u64 __ockl_popcount_u64(u64 x) { return (u64)__builtin_popcountl(x); }
+API u32 __ockl_mul24_u32(u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); }
+API int __ockl_mul24_i32(int a, int b) {
+  return (int)((u32)((int)((u32)a << 8) >> 8) * (u32)((int)((u32)b << 8) >> 8));
+}
+API u32 __ockl_mul_hi_u32(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
+API int __ockl_mul_hi_i32(int a, int b) { return (int)(((long)a * b) >> 32); }
+API u64 __ockl_mul_hi_u64(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
+API long __ockl_mul_hi_i64(long a, long b) { return (long)(((__int128)a * b) >> 64); }
+API u32 __ockl_sad_u32(u32 a, u32 b, u32 c) { return (a > b ? a - b : b - a) + c; }
+API u32 __ockl_sadd_u32(u32 a, u32 b, u32 c) { return (a > b ? a - b : b - a) + c; }
+
+API float __ockl_fdot2(half2 a, half2 b, float c, _Bool saturate) {
+  const float r = __builtin_fmaf((float)a.x, (float)b.x, __builtin_fmaf((float)a.y, (float)b.y, c));
+  return saturate ? __builtin_fminf(__builtin_fmaxf(r, 0.0f), 1.0f) : r;
+}
+API void __ockl_atomic_add_noret_f32(float* address, float value) {
+  __scoped_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+// ---- Text from kernels is dropped ------------------------------------------------------------
+
+API u64 __ockl_printf_begin(u64 version) { return 0; }
+API u64 __ockl_printf_append_args(u64 d, u32 n, u64 a, u64 b, u64 c, u64 e, u64 f, u64 g, u64 h,
+                                  u32 last) {
+  return 0;
+}
+API u64 __ockl_printf_append_string_n(u64 d, const char* text, u64 n, u32 last) { return 0; }
+API u64 __ockl_fprintf_stderr_begin(void) { return 0; }
+API u64 __ockl_fprintf_append_args(u64 d, u32 n, u64 a, u64 b, u64 c, u64 e, u64 f, u64 g, u64 h,
+                                   u32 last) {
+  return 0;
+}
+API u64 __ockl_fprintf_append_string_n(u64 d, const char* text, u64 n, u32 last) { return 0; }
+
+// ---- Arithmetic with one right answer --------------------------------------------------------
+
+#define ROUNDING(T, type)                                                                       \
+  API type __ocml_floor_##T(type x) { return __builtin_elementwise_floor(x); }                  \
+  API type __ocml_ceil_##T(type x) { return __builtin_elementwise_ceil(x); }                    \
+  API type __ocml_trunc_##T(type x) { return __builtin_elementwise_trunc(x); }                  \
+  API type __ocml_round_##T(type x) { return __builtin_elementwise_round(x); }                  \
+  API type __ocml_rint_##T(type x) { return __builtin_elementwise_rint(x); }                    \
+  API type __ocml_nearbyint_##T(type x) { return __builtin_elementwise_nearbyint(x); }          \
+  API type __ocml_fabs_##T(type x) { return __builtin_elementwise_abs(x); }                     \
+  API type __ocml_sqrt_##T(type x) { return __builtin_elementwise_sqrt(x); }                    \
+  API type __ocml_rsqrt_##T(type x) { return (type)1 / __builtin_elementwise_sqrt(x); }         \
+  API type __ocml_copysign_##T(type x, type y) { return __builtin_elementwise_copysign(x, y); } \
+  API type __ocml_fmin_##T(type x, type y) { return __builtin_elementwise_minnum(x, y); }       \
+  API type __ocml_fmax_##T(type x, type y) { return __builtin_elementwise_maxnum(x, y); }       \
+  API type __ocml_fma_##T(type x, type y, type z) { return __builtin_elementwise_fma(x, y, z); }
+ROUNDING(f32, float)
+ROUNDING(f64, double)
+ROUNDING(f16, half)
+ROUNDING(2f16, half2)
+
+#define CLASSIFICATION(T, type)                                         \
+  API int __ocml_isnan_##T(type x) { return __builtin_isnan(x); }       \
+  API int __ocml_isinf_##T(type x) { return __builtin_isinf(x) != 0; }  \
+  API int __ocml_isfinite_##T(type x) { return __builtin_isfinite(x); } \
+  API type __ocml_fdim_##T(type x, type y) {                            \
+    return x > y ? x - y : (x != x || y != y ? x + y : (type)0);        \
+  }
+CLASSIFICATION(f32, float)
+CLASSIFICATION(f64, double)
+CLASSIFICATION(f16, half)
+
+API int __ocml_signbit_f32(float x) { return (int)(__builtin_bit_cast(u32, x) >> 31); }
+API int __ocml_signbit_f64(double x) { return (int)(__builtin_bit_cast(u64, x) >> 63); }
+API short2 __ocml_isnan_2f16(half2 x) { return -(x != x); }
+API short2 __ocml_isinf_2f16(half2 x) {
+  return -(__builtin_elementwise_abs(x) == (half2)__builtin_inff16());
+}
+API float __ocml_ldexp_f32(float x, int e) { return __builtin_ldexpf(x, e); }
+API double __ocml_ldexp_f64(double x, int e) { return __builtin_ldexp(x, e); }
+API float __ocml_scalbn_f32(float x, int e) { return __builtin_ldexpf(x, e); }
+API double __ocml_scalbn_f64(double x, int e) { return __builtin_ldexp(x, e); }
+
+// Round-to-nearest forms; directed rounding is refused by name.
+#define NEAREST(T, type)                                                         \
+  API type __ocml_add_rte_##T(type x, type y) { return x + y; }                  \
+  API type __ocml_sub_rte_##T(type x, type y) { return x - y; }                  \
+  API type __ocml_mul_rte_##T(type x, type y) { return x * y; }                  \
+  API type __ocml_div_rte_##T(type x, type y) { return x / y; }                  \
+  API type __ocml_sqrt_rte_##T(type x) { return __builtin_elementwise_sqrt(x); } \
+  API type __ocml_fma_rte_##T(type x, type y, type z) { return __builtin_elementwise_fma(x, y, z); }
+NEAREST(f32, float)
+NEAREST(f64, double)
+
+// The fast forms are the intrinsics of the same name: one instruction on hardware.
+API float __ocml_native_sin_f32(float x) { return __builtin_elementwise_sin(x); }
+API float __ocml_native_cos_f32(float x) { return __builtin_elementwise_cos(x); }
+API float __ocml_native_sqrt_f32(float x) { return __builtin_elementwise_sqrt(x); }
+API float __ocml_native_exp_f32(float x) { return __builtin_elementwise_exp(x); }
+API float __ocml_native_exp2_f32(float x) { return __builtin_elementwise_exp2(x); }
+API float __ocml_native_exp10_f32(float x) { return __builtin_elementwise_exp10(x); }
+API float __ocml_native_log_f32(float x) { return __builtin_elementwise_log(x); }
+API float __ocml_native_log2_f32(float x) { return __builtin_elementwise_log2(x); }
+API float __ocml_native_log10_f32(float x) { return __builtin_elementwise_log10(x); }
+API float __ocml_native_recip_f32(float x) { return 1.0f / x; }
+API float __ocml_native_rsqrt_f32(float x) { return 1.0f / __builtin_elementwise_sqrt(x); }
+
+// ---- Compositions ----------------------------------------------------------------------------
+
+#define COMPOSITIONS(T, type)                                                                      \
+  extern type __ocml_sin_##T(type);                                                                \
+  extern type __ocml_cos_##T(type);                                                                \
+  extern type __ocml_sinpi_##T(type);                                                              \
+  extern type __ocml_cospi_##T(type);                                                              \
+  extern type __ocml_cbrt_##T(type);                                                               \
+  extern type __ocml_hypot_##T(type, type);                                                        \
+  API type __ocml_sincos_##T(type x, PRIVATE type* c) {                                            \
+    *c = __ocml_cos_##T(x);                                                                        \
+    return __ocml_sin_##T(x);                                                                      \
+  }                                                                                                \
+  API type __ocml_sincospi_##T(type x, PRIVATE type* c) {                                          \
+    *c = __ocml_cospi_##T(x);                                                                      \
+    return __ocml_sinpi_##T(x);                                                                    \
+  }                                                                                                \
+  API type __ocml_modf_##T(type x, PRIVATE type* whole) {                                          \
+    const type t = __builtin_elementwise_trunc(x);                                                 \
+    *whole = t;                                                                                    \
+    return __builtin_elementwise_copysign(__builtin_isinf(x) ? (type)0 : x - t, x);                \
+  }                                                                                                \
+  API type __ocml_rcbrt_##T(type x) { return (type)1 / __ocml_cbrt_##T(x); }                       \
+  API type __ocml_rhypot_##T(type x, type y) { return (type)1 / __ocml_hypot_##T(x, y); }          \
+  API type __ocml_len3_##T(type x, type y, type z) {                                               \
+    return __builtin_elementwise_sqrt(x * x + y * y + z * z);                                      \
+  }                                                                                                \
+  API type __ocml_len4_##T(type x, type y, type z, type w) {                                       \
+    return __builtin_elementwise_sqrt(x * x + y * y + z * z + w * w);                              \
+  }                                                                                                \
+  API type __ocml_rlen3_##T(type x, type y, type z) { return (type)1 / __ocml_len3_##T(x, y, z); } \
+  API type __ocml_rlen4_##T(type x, type y, type z, type w) {                                      \
+    return (type)1 / __ocml_len4_##T(x, y, z, w);                                                  \
+  }
+COMPOSITIONS(f32, float)
+COMPOSITIONS(f64, double)
+
+API float __ocml_frexp_f32(float x, PRIVATE int* exponent) {
+  int e;
+  const float m = __builtin_frexpf(x, &e);
+  *exponent = e;
+  return m;
+}
+API double __ocml_frexp_f64(double x, PRIVATE int* exponent) {
+  int e;
+  const double m = __builtin_frexp(x, &e);
+  *exponent = e;
+  return m;
+}
+
+// Half precision through single: one rounding at the end.
+#define HALF_THROUGH_FLOAT(name)                                                       \
+  extern float __ocml_##name##_f32(float);                                             \
+  API half __ocml_##name##_f16(half x) { return (half)__ocml_##name##_f32((float)x); } \
+  API half2 __ocml_##name##_2f16(half2 x) {                                            \
+    return (half2){__ocml_##name##_f16(x.x), __ocml_##name##_f16(x.y)};                \
+  }
+HALF_THROUGH_FLOAT(sin)
+HALF_THROUGH_FLOAT(cos)
+HALF_THROUGH_FLOAT(exp)
+HALF_THROUGH_FLOAT(exp2)
+HALF_THROUGH_FLOAT(exp10)
+HALF_THROUGH_FLOAT(log)
+HALF_THROUGH_FLOAT(log2)
+HALF_THROUGH_FLOAT(log10)
+HALF_THROUGH_FLOAT(tanh)
+
+extern float __ocml_pown_f32(float, int);
+API half __ocml_pown_f16(half x, int n) { return (half)__ocml_pown_f32((float)x, n); }
+API half2 __ocml_pown_2f16(half2 x, short2 n) {
+  return (half2){__ocml_pown_f16(x.x, n.x), __ocml_pown_f16(x.y, n.y)};
+}
+API half __ocml_cvtrtz_f16_f32(float x) { return (half)__builtin_amdgcn_cvt_pkrtz(x, 0.0f).x; }
