@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -73,7 +74,8 @@ def main():
     todo = []
     entries = json.loads((build / "compile_commands.json").read_text())
     for entry in entries:
-        key = key_of(entry, headers.get(entry["output"], [pathlib.Path(entry["file"])]), common)
+        output = re.search(r" -o (\S+)", entry["command"]).group(1)
+        key = key_of(entry, headers.get(output, [pathlib.Path(entry["file"])]), common)
         if not (CACHE / key).exists():
             todo.append((entry, key))
 

@@ -155,8 +155,11 @@ std::string printed(const Findings& f, const std::string& language, const Machin
   options.num_xcds = f.launch ? f.launch->num_xcds : machine.dies;
   options.cus_per_xcd = machine.cus_per_die;
   if (f.guard) options.guard = f.guard->guard;
-  options.comment = fmt::format("{}\n{}\nProved on {} launches{}.", f.swizzle.spec, f.swizzle.words,
-                                f.over_range.checked, f.guard ? ", with the guard below" : "");
+  // The text of the formula, comments included, is printed too: only the proof is added.
+  options.comment = fmt::format(
+      "{}\nProved on {} launches{}.", f.swizzle.spec, f.over_range.checked,
+      f.guard ? fmt::format("; the identity on {} of them by the guard below", f.guard->fallen_back)
+              : "");
   return language == "triton" ? print_triton(f.swizzle.formula, options)
                               : print_cpp(f.swizzle.formula, options);
 }
@@ -177,11 +180,11 @@ std::string range_text(const VerifyRange& range) {
 }
 
 std::string launch_console(const Findings& f) {
-  const std::string launch =
-      fmt::format("grid {} on {} dies", extent_text(f.launch->grid), f.launch->num_xcds);
   if (!f.on_launch->bijective)
-    return fmt::format("Refuted on {}. {}\n", launch, describe(*f.on_launch->counterexample));
-  return fmt::format("Proved on {}: each of {} blocks is computed exactly once.{}\n", launch,
+    return fmt::format("Refuted. {}\n", describe(*f.on_launch->counterexample));
+  return fmt::format("Proved on grid {} on {}: each of {} blocks is computed exactly once.{}\n",
+                     extent_text(f.launch->grid),
+                     f.launch->num_xcds == 1 ? "1 die" : fmt::format("{} dies", f.launch->num_xcds),
                      f.launch->grid.count(),
                      f.identity ? " It is the identity there: it changes nothing." : "");
 }

@@ -1,0 +1,184 @@
+// The frame: help, errors in one sentence, exit codes, where settings come from, where results go.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "command.h"
+
+namespace swizzleperf {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// One line that begins with our name, nothing on stdout, and the exit code.
+void expect_sentence(const ChildResult& result, int exit, const std::string& part) {
+  EXPECT_EQ(result.exit_status, exit) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, AllOf(StartsWith("swizzleperf: "), HasSubstr(part)));
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+
+TEST(Cli, HelpAndVersion) {
+  const Command run;
+  const ChildResult help = run({"--help"});
+  EXPECT_EQ(help.exit_status, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("verify"), HasSubstr("machines"), HasSubstr("doctor"),
+                              HasSubstr("Exit codes")));
+  EXPECT_THAT(run({"--version"}).out, testing::MatchesRegex("swizzleperf [0-9.]+\n"));
+  for (const char* verb : {"verify", "machines", "doctor"}) {
+    const ChildResult result = run({verb, "--help"});
+    EXPECT_EQ(result.exit_status, 0);
+    EXPECT_THAT(result.out, HasSubstr(std::string("Usage: swizzleperf ") + verb));
+    EXPECT_THAT(result.out, HasSubstr("--format"));
+    EXPECT_LE(longest_line(result.out), 100U);
+  }
+}
+
+TEST(Cli, WrongUsageIsOneSentence) {
+  const Command run;
+  expect_sentence(run({}), 2, "no verb given");
+  expect_sentence(run({"verfy"}), 2, "there is no verb 'verfy'; did you mean 'verify'?");
+  expect_sentence(run({"banana"}), 2, "there is no verb 'banana' (");
+  expect_sentence(run({"machines", "--formt", "json"}), 2, "did you mean '--format'?");
+  expect_sentence(run({"machines", "h200", "a100"}), 2, "'a100' is one argument too many");
+  expect_sentence(run({"machines", "--format", "xml"}), 2, "--format");
+  expect_sentence(run({"machines", "h200", "--detect"}), 2, "--detect");
+  expect_sentence(run({"machines", "h20"}), 2, "unknown machine 'h20'; did you mean 'h200'?");
+  expect_sentence(run({"doctor", "--machine", "h200"}), 2, "doctor has no option --machine");
+}
+
+TEST(Cli, WrongInputIsOneSentence) {
+  const Command run;
+  expect_sentence(run({"machines", "./absent.toml"}), 3, "cannot read ./absent.toml");
+  write_file(run.directory.path() / "bad.toml", "base = \"mi300x\"\ndiez = 3\n");
+  expect_sentence(run({"machines", "bad.toml"}), 3, "bad.toml:2: unknown key 'diez'");
+}
+
+TEST(Cli, ResultsGoWhereTheyAreSent) {
+  const Command run;
+  const fs::path file = run.directory.path() / "out.json";
+  write_file(file, "old");
+  const ChildResult result = run({"machines", "--format", "json", "-o", "out.json"});
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(nlohmann::json::parse(read_file(file))["schema_version"], 1);
+  write_file(file, "old");
+  expect_sentence(run({"machines", "-o", "out.json/below"}), 3, "Not a directory");
+  expect_sentence(run({"machines", "-o", "/dev/full"}), 3, "No space left");
+  expect_sentence(run({"machines", "nothing", "-o", "out.json"}), 2, "unknown machine");
+  EXPECT_EQ(read_file(file), "old");
+}
+
+TEST(Cli, MachinesListsAndExplains) {
+  const Command run;
+  EXPECT_GE(run.json({"machines"})["machines"].size(), 24U);
+  for (const auto& machine : run.json({"machines"})["machines"]) {
+    const std::string name = machine["name"];
+    const ChildResult text = run({"machines", name});
+    EXPECT_EQ(text.exit_status, 0);
+    EXPECT_LE(longest_line(text.out), 80U) << name;
+    EXPECT_THAT(text.out, HasSubstr("Calibrated: nobody publishes these"));
+  }
+  const auto numbers = run.json({"machines", "mi300x"})["machine"]["numbers"];
+  EXPECT_EQ(numbers.size(), 50U);
+  for (const auto& number : numbers) EXPECT_NE(number["source"], "");
+  EXPECT_TRUE(run.json({"machines"})["machines"][0]["llc_bytes"].is_null()) << "a100 has none";
+}
+
+TEST(Cli, DoctorSaysWhatIsMissing) {
+  Command run;
+  EXPECT_EQ(run({"doctor"}).exit_status, 0);
+  run.environment["PATH"] = run.directory.path();
+  const ChildResult result = run({"doctor"});
+  EXPECT_EQ(result.exit_status, 3);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("missing: apt-get"), HasSubstr("Not ready")));
+  const auto json = run.json({"doctor"});
+  EXPECT_EQ(json["ready"], false);
+  EXPECT_TRUE(json["findings"][0]["found"].is_null());
+  EXPECT_EQ(json["findings"][0]["remedy"], "apt-get install clang-22");
+}
+
+// --- Settings -----------------------------------------------------------------------------------
+
+/// The die count that a run used: that of its machine. mi300x 8, mi300a 6, mi300x-dpx 4, h200 2.
+int dies_used(const Command& run, std::vector<std::string> arguments = {}) {
+  arguments.insert(arguments.begin(), {"verify", "pid = 0;", "--grid", "4"});
+  return run.json(arguments)["counterexample"]["xcds"];
+}
+
+TEST(Settings, CommandLineThenEnvironmentThenFileThenDefault) {
+  Command run;
+  EXPECT_EQ(dies_used(run), 8);
+  write_file(run.directory.path() / "swizzleperf.toml", "machine = \"mi300a\"\n");
+  EXPECT_EQ(dies_used(run), 6);
+  run.environment["SWIZZLEPERF_MACHINE"] = "h200";
+  EXPECT_EQ(dies_used(run), 2);
+  EXPECT_EQ(dies_used(run, {"--machine", "mi300x-dpx"}), 4);
+}
+
+TEST(Settings, AFileMayBeNamedAndHasATableForEachVerb) {
+  Command run;
+  write_file(run.directory.path() / "swizzleperf.toml", "machine = \"mi300a\"\n");
+  write_file(run.directory.path() / "mine.toml",
+             "machine = \"h200\"\nquiet = true\n[verify]\nxcds = 3\n[machines]\ndetect = false\n");
+  EXPECT_EQ(dies_used(run, {"--config", "mine.toml"}), 3);
+  EXPECT_EQ(dies_used(run, {"--config", "mine.toml", "--xcds", "5"}), 5);
+  run.environment["SWIZZLEPERF_CONFIG"] = "mine.toml";
+  EXPECT_EQ(dies_used(run), 3);
+}
+
+TEST(Settings, ListsAndFlags) {
+  const Command run;
+  write_file(run.directory.path() / "swizzleperf.toml",
+             "format = \"json\"\n[verify]\nparam = [\"a=1\", \"b=2\"]\n");
+  const ChildResult result = run({"verify", "pid = pid + a * 2 - b;"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["identity"], true);
+}
+
+TEST(Settings, WhatAFileMayNotSay) {
+  const Command run;
+  const auto sentence = [&](const std::string& text, int exit, const std::string& part) {
+    write_file(run.directory.path() / "swizzleperf.toml", text);
+    expect_sentence(run({"machines"}), exit, part);
+  };
+  sentence("machin = \"h200\"\n", 3,
+           "swizzleperf.toml:1: unknown key 'machin'; did you mean 'machine'");
+  sentence("\n[verify]\ngird = \"4\"\n", 3,
+           "swizzleperf.toml:3: unknown key 'verify.gird'; did you mean 'grid'?");
+  sentence("verify = 3\n", 3, "'verify' must be a table");
+  sentence("machine = \n", 3, "swizzleperf.toml:1: not valid TOML");
+  sentence("format = \"xml\"\n", 2, "swizzleperf.toml:1: --format");
+  sentence("format = {}\n", 3, "expected a text");
+  expect_sentence(run({"machines", "--config", "absent.toml"}), 3, "cannot read absent.toml");
+}
+
+// --- Where models are found ---------------------------------------------------------------------
+
+TEST(Cli, RunsWhereverItIsInstalled) {
+  Command run;
+  const fs::path prefix = run.directory.path() / "some where";
+  fs::create_directories(prefix / "bin");
+  fs::copy(run.program, prefix / "bin/swizzleperf");
+  const fs::path models = build_directory().parent_path() / "machines";
+  run.program = prefix / "bin/swizzleperf";
+  expect_sentence(run({"machines"}), 3, "no machine models found");
+  fs::create_directories(prefix / "share/swizzleperf");
+  fs::copy(models, prefix / "share/swizzleperf/machines");
+  EXPECT_EQ(run({"machines"}).exit_status, 0);
+  run.environment["SWIZZLEPERF_MACHINES"] = "/no/such";
+  expect_sentence(run({"machines"}), 3, "which SWIZZLEPERF_MACHINES names");
+}
+
+}  // namespace
+}  // namespace swizzleperf
