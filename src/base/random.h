@@ -23,8 +23,7 @@ class Random {
   std::uint64_t next() { return mix64(state_++); }
   /// Uniform in [0, bound); bound > 0.
   std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>(
-        (static_cast<Wide>(next()) * bound) >> 64);
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
 
  private:

@@ -9,7 +9,8 @@
 //           with the same prefix shape form a class, and in each class the rest of the stream is
 //           predicted from the prefix' addresses (an exact linear relation fitted on a few whole
 //           blocks, checked on others).
-//   full    Everything else is run whole, and equal streams up to a shift per array are stored once.
+//   full    Everything else is run whole, and equal streams up to a shift per array are stored
+//   once.
 //
 // Rejected: symbolic execution over the block index. It would have to understand every instruction
 // twice; fitting and checking needs only the recorder.
@@ -30,9 +31,9 @@ namespace swizzleperf {
 namespace {
 
 constexpr std::uint64_t kPrefixEvents = 64;
-constexpr std::uint64_t kSmallRegion = 12;   // blocks; not worth fitting
-constexpr std::uint64_t kChecks = 8;         // unseen blocks that must agree, per region or class
-constexpr std::size_t kMaxClasses = 256;     // of prefixes; more means that the idea does not fit
+constexpr std::uint64_t kSmallRegion = 12;  // blocks; not worth fitting
+constexpr std::uint64_t kChecks = 8;        // unseen blocks that must agree, per region or class
+constexpr std::size_t kMaxClasses = 256;    // of prefixes; more means that the idea does not fit
 
 /// What several threads share: the launch's patterns, and each thread's way to record.
 struct Worker {
@@ -82,9 +83,8 @@ std::vector<RawBlock> run_many(Build& build, const std::vector<std::uint64_t>& b
 
 /// Buffer that holds an address; buffers are sorted by base.
 std::uint16_t buffer_of(const Trace& trace, std::uint64_t address) {
-  const auto after = std::upper_bound(
-      trace.buffers.begin(), trace.buffers.end(), address,
-      [](std::uint64_t a, const Buffer& b) { return a < b.base; });
+  const auto after = std::upper_bound(trace.buffers.begin(), trace.buffers.end(), address,
+                                      [](std::uint64_t a, const Buffer& b) { return a < b.base; });
   const auto index = after == trace.buffers.begin() ? 0 : after - trace.buffers.begin() - 1;
   return static_cast<std::uint16_t>(index);
 }
@@ -469,8 +469,7 @@ std::optional<ClassFit> fit_class(const Trace& trace, const std::vector<RawBlock
     }
     if (slot == fit.slot_weights.size()) {
       for (std::size_t i = 1; i < fitted; ++i) {
-        moved[i - 1] =
-            static_cast<double>(difference(samples[i].events[e].address, raw.address));
+        moved[i - 1] = static_cast<double>(difference(samples[i].events[e].address, raw.address));
       }
       Weights weights = solve(delta, moved);
       if (!holds(weights)) return std::nullopt;

@@ -66,9 +66,10 @@ class Reader {
   }
   [[nodiscard]] bool at_end() const { return at_ == bytes_.size(); }
   [[noreturn]] void fail() const {
-    throw input_error(fmt::format("{}: the trace is inconsistent; write it anew with `swizzleperf "
-                                  "trace`",
-                                  file_));
+    throw input_error(
+        fmt::format("{}: the trace is inconsistent; write it anew with `swizzleperf "
+                    "trace`",
+                    file_));
   }
 
  private:
@@ -194,7 +195,8 @@ bool consistent(const Trace& t) {
   for (const BlockTrace& b : t.blocks) {
     if (b.template_index >= t.templates.size()) return false;
     const std::size_t slots = t.templates[b.template_index].slot_buffer.size();
-    if (b.first_anchor > t.anchors.size() || slots > t.anchors.size() - b.first_anchor) return false;
+    if (b.first_anchor > t.anchors.size() || slots > t.anchors.size() - b.first_anchor)
+      return false;
   }
   return true;
 }
@@ -213,8 +215,8 @@ void write_trace(const Trace& trace, const std::filesystem::path& file) {
   ZSTD_CCtx* context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kCompression);
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-  const std::size_t size = ZSTD_compress2(context, out.data() + head, out.size() - head,
-                                          w.bytes.data(), w.bytes.size());
+  const std::size_t size =
+      ZSTD_compress2(context, out.data() + head, out.size() - head, w.bytes.data(), w.bytes.size());
   ZSTD_freeCCtx(context);
   if (ZSTD_isError(size) != 0U) {
     throw input_error(fmt::format("{}: the trace could not be compressed: {}", file.string(),
@@ -242,9 +244,10 @@ Trace read_trace(const std::filesystem::path& file) {
   std::memcpy(&version, bytes.data() + kMagic.size(), sizeof version);
   std::memcpy(&raw, bytes.data() + kMagic.size() + sizeof version, sizeof raw);
   if (version != kVersion) {
-    throw input_error(fmt::format("{}: trace version {} (this program reads {}); write it anew with "
-                                  "`swizzleperf trace`",
-                                  name, version, kVersion));
+    throw input_error(
+        fmt::format("{}: trace version {} (this program reads {}); write it anew with "
+                    "`swizzleperf trace`",
+                    name, version, kVersion));
   }
   const unsigned long long stated =
       ZSTD_getFrameContentSize(bytes.data() + head, bytes.size() - head);
@@ -256,8 +259,9 @@ Trace read_trace(const std::filesystem::path& file) {
     if (ZSTD_isError(got) != 0U || got != raw) text.clear();
   }
   if (text.empty()) {
-    throw input_error(name + ": the trace is truncated or damaged; write it anew with `swizzleperf "
-                             "trace`");
+    throw input_error(name +
+                      ": the trace is truncated or damaged; write it anew with `swizzleperf "
+                      "trace`");
   }
   Trace trace;
   Reader reader(text, name);

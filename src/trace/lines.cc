@@ -2,6 +2,7 @@
 #include "trace/lines.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "fmt/format.h"
@@ -10,11 +11,18 @@
 namespace swizzleperf {
 namespace {
 
+/// Sets of an L1, chosen by plain address bits. Its lines are modelled at L2's size: where they are
+/// shorter there are fewer of the longer ones, not a larger cache.
+std::uint64_t l1_sets(const Machine& machine) {
+  const std::uint64_t line_and_ways = std::uint64_t{machine.l2.line_bytes} * machine.l1.ways;
+  return std::max<std::uint64_t>(1, machine.l1.bytes / std::max<std::uint64_t>(1, line_and_ways));
+}
+
 /// One block's share of L1: true LRU over `ways` lines in each set.
 class L1 {
  public:
-  L1(const CacheModel& model, std::uint32_t blocks_per_cu)
-      : sets_(std::max(1U, model.sets())),
+  L1(std::uint64_t sets, const CacheModel& model, std::uint32_t blocks_per_cu)
+      : sets_(sets),
         ways_(std::max(1U, model.ways / std::max(1U, blocks_per_cu))),
         recency_(sets_) {
     for (auto& set : recency_) set.reserve(ways_ + 1);
@@ -23,7 +31,8 @@ class L1 {
   /// A load of `sectors` of a line; true when all of them are present.
   bool load(std::uint64_t line, std::uint8_t sectors) {
     auto& set = recency_[line % sets_];
-    const auto it = std::find_if(set.begin(), set.end(), [&](const Way& w) { return w.line == line; });
+    const auto it =
+        std::find_if(set.begin(), set.end(), [&](const Way& w) { return w.line == line; });
     Way way = {line, sectors};
     bool hit = false;
     if (it != set.end()) {
@@ -57,8 +66,8 @@ std::uint8_t sector_mask(std::uint64_t begin, std::uint64_t end, std::uint64_t l
   return static_cast<std::uint8_t>(mask);
 }
 
-/// Calls visit(line, sectors) for each line of a pattern at `address`, ascending; touching ranges of
-/// one line are one visit, as one wave instruction makes one request a line.
+/// Calls visit(line, sectors) for each line of a pattern at `address`, ascending; touching ranges
+/// of one line are one visit, as one wave instruction makes one request a line.
 template <typename Visit>
 void for_each_line(const Pattern& pattern, std::uint64_t address, std::uint64_t line_bytes,
                    const Visit& visit) {
@@ -88,7 +97,7 @@ LineTemplate make_line_template(const Trace& trace, const Template& t,
   const auto full = static_cast<std::uint8_t>((1U << (line_bytes / kSectorBytes)) - 1U);
   LineTemplate out;
   out.slot_buffer = t.slot_buffer;
-  L1 l1(machine.l1, blocks_per_cu);
+  L1 l1(l1_sets(machine), machine.l1, blocks_per_cu);
   std::size_t next = 0;
   for (const Interval& interval : t.intervals) {
     for (; next < interval.event_end; ++next) {
@@ -114,6 +123,83 @@ LineTemplate make_line_template(const Trace& trace, const Template& t,
   return out;
 }
 
+/// The bytes that a slot's events touch, relative to its anchor.
+struct Reach {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+std::vector<Reach> reach_of_slots(const Trace& trace, const Template& t) {
+  std::vector<Reach> reach(t.slot_buffer.size());
+  std::vector<bool> seen(reach.size(), false);
+  for (const Event& e : t.events) {
+    const ByteRange& last = trace.patterns[e.pattern].back();
+    const Reach event = {e.offset, e.offset + std::int64_t{last.begin} + last.size};
+    Reach& slot = reach[e.slot];
+    slot = seen[e.slot] ? Reach{std::min(slot.begin, event.begin), std::max(slot.end, event.end)}
+                        : event;
+    seen[e.slot] = true;
+  }
+  return reach;
+}
+
+/// The span of lines that the program's arrays lie in.
+struct Span {
+  std::uint64_t begin = ~0ULL;  // bytes
+  std::uint64_t end = 0;
+};
+
+Span span_of(const Trace& trace, std::uint64_t line_bytes) {
+  Span span;
+  for (const Buffer& b : trace.buffers) {
+    span.begin = std::min(span.begin, b.base);
+    span.end = std::max(span.end, b.base + b.bytes);
+  }
+  // The last line number means "none" in a cache.
+  if (span.begin < span.end && span.end / line_bytes - span.begin / line_bytes >= 0xffffffffULL) {
+    throw input_error(
+        fmt::format("the program's arrays span {} GiB; the cache model handles 2^32 "
+                    "lines of {} bytes",
+                    (span.end - span.begin) >> 30, line_bytes));
+  }
+  return span;
+}
+
+/// Blocks of one template with equal keys make the same requests. Two things tell them apart: where
+/// slots lie inside a line and inside L1's period, and how far apart two slots are that may touch
+/// the same lines (the tiles of A.A^T, say, are one tile on the diagonal): there one slot's loads
+/// hit what the other's brought.
+void sharing_key(const std::vector<std::int64_t>& anchors, const std::vector<Reach>& reach,
+                 std::uint64_t period, std::uint64_t line_bytes, std::vector<std::int64_t>& key) {
+  constexpr std::int64_t kApart = std::numeric_limits<std::int64_t>::min();
+  key.clear();
+  for (const std::int64_t a : anchors) {
+    key.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) % period));
+  }
+  const auto line = static_cast<std::int64_t>(line_bytes);
+  for (std::size_t i = 0; i < anchors.size(); ++i) {
+    for (std::size_t j = i + 1; j < anchors.size(); ++j) {
+      const std::int64_t apart = anchors[j] - anchors[i];
+      const bool meet = apart + reach[j].begin < reach[i].end + line &&
+                        apart + reach[j].end + line > reach[i].begin;
+      key.push_back(meet ? apart : kApart);
+    }
+  }
+}
+
+void check_inside(const std::vector<std::int64_t>& anchors, const std::vector<Reach>& reach,
+                  const Span& span) {
+  for (std::size_t s = 0; s < anchors.size(); ++s) {
+    if (reach[s].begin == reach[s].end) continue;
+    if (anchors[s] + reach[s].begin < static_cast<std::int64_t>(span.begin) ||
+        anchors[s] + reach[s].end > static_cast<std::int64_t>(span.end)) {
+      throw input_error(
+          "the trace has accesses outside the program's arrays; write it anew with `swizzleperf "
+          "trace`");
+    }
+  }
+}
+
 }  // namespace
 
 LineTrace make_lines(const Trace& trace, const Machine& machine, std::uint32_t blocks_per_cu) {
@@ -124,34 +210,25 @@ LineTrace make_lines(const Trace& trace, const Machine& machine, std::uint32_t b
   out.grid = trace.grid;
   out.blocks.reserve(trace.blocks.size());
 
-  std::uint64_t lowest = ~0ULL;
-  std::uint64_t highest = 0;
-  for (const Buffer& b : trace.buffers) {
-    lowest = std::min(lowest, b.base);
-    highest = std::max(highest, b.base + b.bytes);
-  }
-  const std::uint64_t first_line = lowest / line_bytes;
-  if (!trace.buffers.empty() && (highest - lowest) / line_bytes > 0xffffffffULL) {
-    throw input_error(fmt::format("the program's arrays span {} GiB; the cache model handles 2^32 "
-                                  "lines of {} bytes",
-                                  (highest - lowest) >> 30, line_bytes));
-  }
-  // Where slots lie inside a line and inside L1's period decides the requests; blocks that agree in
-  // it share a line template. A hashed L1 has no short period: lines are told apart only.
-  const std::uint64_t period =
-      machine.l1.index == SetIndex::kBits ? line_bytes * std::max(1U, machine.l1.sets()) : line_bytes;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint64_t>>, std::uint32_t> known;
+  const Span span = span_of(trace, line_bytes);
+  const std::uint64_t first_line = span.begin / line_bytes;
+  const std::uint64_t period = line_bytes * l1_sets(machine);
+  std::vector<std::vector<Reach>> reach;
+  reach.reserve(trace.templates.size());
+  for (const Template& t : trace.templates) reach.push_back(reach_of_slots(trace, t));
+
+  std::map<std::pair<std::uint32_t, std::vector<std::int64_t>>, std::uint32_t> known;
+  std::pair<std::uint32_t, std::vector<std::int64_t>> key;
   std::vector<std::int64_t> anchors;
   for (const BlockTrace& block : trace.blocks) {
     const Template& t = trace.templates[block.template_index];
     const std::int64_t* slots = trace.anchors.data() + block.first_anchor;
     anchors.assign(slots, slots + t.slot_buffer.size());
-    std::vector<std::uint64_t> phase;
-    phase.reserve(anchors.size());
-    for (const std::int64_t a : anchors) phase.push_back(static_cast<std::uint64_t>(a) % period);
+    check_inside(anchors, reach[block.template_index], span);
+    key.first = block.template_index;
+    sharing_key(anchors, reach[block.template_index], period, line_bytes, key.second);
     const auto [it, is_new] =
-        known.try_emplace({block.template_index, std::move(phase)},
-                          static_cast<std::uint32_t>(out.templates.size()));
+        known.try_emplace(key, static_cast<std::uint32_t>(out.templates.size()));
     if (is_new) {
       out.templates.push_back(make_line_template(trace, t, anchors, machine, blocks_per_cu));
     }

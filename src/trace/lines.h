@@ -3,12 +3,13 @@
 // Three things happen on the way from bytes to L2 requests, all of them independent of the swizzle
 // and therefore done once per trace and machine:
 //   - a wave instruction's byte ranges become lines with sector masks (coalescing);
-//   - blocks whose slots start at the same place inside a line (and inside L1's set period) share
-//     one line template;
+//   - blocks whose slots start at the same place inside a line and inside L1's set period, and at
+//     the same distance from each other where they may meet, share one line template;
 //   - the CU's L1 filters repeated loads. It is simulated for one block at a time with the block's
 //     share of the capacity: blocks on one CU rarely share lines at the same moment, because
-//     neighbours in dispatch order go to different CUs. Loads allocate, stores write through without
-//     allocating, atomics bypass.
+//     neighbours in dispatch order go to different CUs. Loads allocate, stores write through
+//     without allocating, atomics bypass. Its sets are chosen by plain address bits and its lines
+//     are as long as L2's, whatever the model says of L1's index and line.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,8 @@ struct LineTrace {
   std::uint64_t l1_hits = 0;
 };
 
-/// `blocks_per_cu` blocks share a CU's L1.
+/// `blocks_per_cu` blocks share a CU's L1. Throws Error(kInput) when the arrays span 2^32 lines or
+/// the trace leaves them.
 LineTrace make_lines(const Trace& trace, const Machine& machine, std::uint32_t blocks_per_cu);
 
 }  // namespace swizzleperf

@@ -63,8 +63,8 @@ bool BlockRecorder::access(AccessKind kind, std::uint32_t wave, std::uint64_t ma
   std::uint64_t base = sorted_.front();
   scratch_.clear();
   const auto flush = [&] {
-    pending_[wave].push_back({base, patterns_->intern(scratch_), kind,
-                              static_cast<std::uint8_t>(wave)});
+    pending_[wave].push_back(
+        {base, patterns_->intern(scratch_), kind, static_cast<std::uint8_t>(wave)});
     ++recorded_;
     scratch_.clear();
   };
@@ -109,15 +109,14 @@ void BlockRecorder::close_interval(bool barrier) {
 
   const std::size_t count = block_.events.size() - first;
   if (count == 0 && cost_ == Cost{} && !barrier) return;
-  const std::size_t pieces = std::max<std::size_t>(1, (count + kEventsPerInterval - 1) /
-                                                          kEventsPerInterval);
+  const std::size_t pieces =
+      std::max<std::size_t>(1, (count + kEventsPerInterval - 1) / kEventsPerInterval);
   const double share = 1.0 / static_cast<double>(pieces);
   const Cost piece = {cost_.instructions * share, cost_.vector_ops * share,
                       cost_.matrix_flops * share, cost_.lds_bytes * share};
   for (std::size_t p = 1; p <= pieces; ++p) {
     const std::size_t end = first + std::min(count, p * kEventsPerInterval);
-    block_.intervals.push_back(
-        {static_cast<std::uint32_t>(end), barrier && p == pieces, piece});
+    block_.intervals.push_back({static_cast<std::uint32_t>(end), barrier && p == pieces, piece});
   }
   cost_ = {};
 }
