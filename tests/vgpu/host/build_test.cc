@@ -82,6 +82,19 @@ TEST(Build, UserOptionsReachCompilerAndLinker) {
   EXPECT_TRUE(std::filesystem::exists(built.device_bitcode));
 }
 
+/// Only the precompiled header can bring in what this program forgets to include; so it is in use.
+TEST(Build, PrecompiledHeaderIsUsed) {
+  const TextProgram program("__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n");
+  EXPECT_TRUE(std::filesystem::exists(program.build().executable));
+}
+
+/// And what does not compile with it compiles without.
+TEST(Build, OtherOptionsThanThePrecompiledHeadersWork) {
+  TextProgram program(std::string(kKernel) + "int main() { k<<<1, 1>>>(nullptr); }\n");
+  program.spec().compile_options = {"-std=c++14", "-fno-exceptions", "-O1"};
+  EXPECT_TRUE(std::filesystem::exists(program.build().executable));
+}
+
 TEST(Build, ForeignExecutableIsRefused) {
   ProgramSpec spec;
   spec.program = "/bin/true";

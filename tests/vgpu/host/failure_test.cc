@@ -62,7 +62,7 @@ TEST(Failure, HangsBeforeTheLaunch) {
 TEST(Failure, ExceedsTheMemoryLimit) {
   EXPECT_THAT(
       trace_fault(program("*p = 1;",
-                          "char* c = static_cast<char*>(std::malloc(3ull << 30));\n"
+                          "char* volatile c = static_cast<char*>(std::malloc(3ull << 30));\n"
                           "if (!c) { std::fprintf(stderr, \"no memory\\n\"); std::abort(); }\n"
                           "k<<<1, 1>>>(p);\n"),
                   60, 2ULL << 30),
