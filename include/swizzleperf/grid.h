@@ -16,9 +16,7 @@ struct Dim3 {
   std::uint32_t y = 1;
   std::uint32_t z = 1;
 
-  [[nodiscard]] std::uint64_t count() const {
-    return static_cast<std::uint64_t>(x) * y * z;
-  }
+  [[nodiscard]] std::uint64_t count() const { return static_cast<std::uint64_t>(x) * y * z; }
   bool operator==(const Dim3&) const = default;
 };
 

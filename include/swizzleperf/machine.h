@@ -1,8 +1,12 @@
 // A machine model: what the cache model and the occupancy rules need to know of a GPU.
 //
 // Models are data (machines/*.toml), one number a line with its value, its source and its kind:
-// documented, measured, memory (somebody remembers it: treat as a guess) or calibrated (nobody
-// publishes it; fitted, see docs/model.md). The struct below holds the values that code reads; the
+//   documented - a vendor or a published work says so;
+//   measured   - somebody ran something, and the source says what;
+//   memory     - somebody remembers it: treat as a guess;
+//   calibrated - nobody publishes it: a parameter of the model. Its source says whether it was
+//                fitted (docs/model.md), assumed, or is still the value it started with.
+// The struct below holds the values that code reads, under the names that the files use; the
 // provenance stays beside it for `swizzleperf machines NAME` and for the context of a proposer.
 #pragma once
 
@@ -36,8 +40,10 @@ struct CacheModel {
   std::uint32_t channels = 1;
   std::uint32_t interleave_bytes = 256;  ///< consecutive bytes on one channel
   SetIndex index = SetIndex::kBits;
-  double bytes_per_clk = 0;  ///< of one instance, reads
-  double latency_ns = 0;     ///< load-to-use of a hit, unloaded
+  std::uint32_t read_request_bytes = 128;  ///< how reads are fetched and counted (NVIDIA: 32)
+  std::uint32_t write_request_bytes = 64;  ///< how writes are counted (NVIDIA: 32)
+  double bytes_per_clk = 0;                ///< of one instance, reads
+  double latency_ns = 0;                   ///< load-to-use of a hit, unloaded
 
   [[nodiscard]] std::uint32_t sets() const {
     return static_cast<std::uint32_t>(bytes / (static_cast<std::uint64_t>(line_bytes) * ways));
@@ -50,6 +56,7 @@ struct Provenance {
   std::string value;   ///< as written
   std::string kind;    ///< documented | measured | memory | calibrated
   std::string source;  ///< document, experiment or data it was fitted to
+  std::string note;    ///< what else to know of it; may be empty
 };
 
 struct Machine {
@@ -67,39 +74,49 @@ struct Machine {
   std::uint32_t dispatch_chunk = 1;
   double dispatch_interval_ns = 0;  ///< time between two block starts on one die
 
-  // Occupancy of one CU (SM).
+  // Occupancy of one CU (SM). NVIDIA's 65,536 registers of an SM in four quarters are 512 a lane of
+  // each quarter, and its granule of 256 a warp is 8 a lane: both vendors fit one rule.
   std::uint32_t simds_per_cu = 4;
   std::uint32_t waves_per_simd = 8;
   std::uint32_t blocks_per_cu = 32;
+  std::uint32_t barriers_per_cu = 16;  ///< a block of more than one wave holds one
   std::uint32_t vgprs_per_lane = 512;  ///< per SIMD, architectural plus accumulation where unified
   std::uint32_t vgpr_granule = 8;
   std::uint32_t lds_bytes = 65536;
   std::uint32_t lds_granule = 512;
+  std::uint32_t lds_reserved_per_block =
+      0;  ///< taken by the system on top of what a block asks for
 
   // Rates of one CU a clock.
   double clock_ghz = 1.0;
-  double vector_ops_per_clk = 128;    ///< 32-bit lane operations
+  double vector_ops_per_clk = 128;     ///< 32-bit lane operations
   double matrix_flops_per_clk = 2048;  ///< dense fp16
   double lds_bytes_per_clk = 128;
   double instructions_per_clk = 4;  ///< wave instructions issued
 
   // Memory system.
-  CacheModel l1;                   ///< per CU
-  CacheModel l2;                   ///< per die
-  std::optional<CacheModel> llc;   ///< memory side, shared by all dies
+  CacheModel l1;                    ///< per CU
+  CacheModel l2;                    ///< per die
+  std::optional<CacheModel> llc;    ///< memory side, shared by all dies
   double fabric_bytes_per_clk = 0;  ///< of one die towards the last level or memory
   double hbm_bytes_per_ns = 0;      ///< GB/s / 1e9 * 1e9: bytes a nanosecond
   double hbm_latency_ns = 0;
   double jitter = 0;  ///< calibrated: relative spread of a block's step times
 
-  double error_time = 0.0;     ///< the model's stated relative error of predicted time ratios
+  double error_time = 0;       ///< the model's stated relative error of predicted time ratios
   double error_l2_points = 0;  ///< and of L2 hit rates, in points
   std::vector<Provenance> provenance;
 };
 
-/// Loads machines/NAME.toml, NAME-MODE of a partition mode, or a file by path. Throws Error(kUsage)
-/// for an unknown name (naming the known ones) and Error(kInput) for a malformed file, with the
-/// file, the key and what was expected.
+/// Where the shipped models lie: $SWIZZLEPERF_MACHINES, else beside the executable's folder
+/// (../machines of a build, ../share/swizzleperf/machines of an installation). Throws
+/// Error(kInput).
+std::filesystem::path machines_directory();
+
+/// Loads machines/NAME.toml, NAME-MODE of a partition mode, or a file by path (anything with a '/'
+/// or ending in ".toml"), which may say `base = "NAME"` and give only what differs. Throws
+/// Error(kUsage) for an unknown name (naming the known ones) and Error(kInput) for a malformed
+/// file, with the file, the line, the key and what was expected.
 Machine load_machine(const std::string& name_or_path);
 
 /// Names that load_machine accepts, with titles, partition modes included.
@@ -114,10 +131,10 @@ struct BlockResources {
 
 struct Occupancy {
   std::uint32_t blocks_per_cu = 0;
-  std::string limit;  ///< "LDS", "registers", "waves", "blocks"
+  std::string limit;  ///< what ran out first: "LDS", "registers", "waves", "blocks", "barriers"
 };
 
-/// How many blocks share a CU. Throws Error(kInput) when not even one fits.
+/// How many blocks share a CU. Throws Error(kInput) when not even one fits, naming what is short.
 Occupancy occupancy(const Machine& machine, const BlockResources& block);
 
 }  // namespace swizzleperf

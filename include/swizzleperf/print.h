@@ -9,14 +9,9 @@
 #include <string>
 
 #include "swizzleperf/formula.h"
+#include "swizzleperf/verify.h"
 
 namespace swizzleperf {
-
-/// A condition under which a formula is a bijection, as an expression of the swizzle language over
-/// num_pid_*, num_blocks, num_xcds; empty = always.
-struct Guard {
-  std::string condition;
-};
 
 struct PrintOptions {
   std::string function = "swizzleperf_block";

@@ -26,10 +26,10 @@ enum class AccessKind : std::uint8_t { kLoad = 0, kStore = 1, kAtomic = 2 };
 /// Work between two events, summed over the waves of a block. Counts, not cycles: the machine model
 /// turns them into time.
 struct Cost {
-  double instructions = 0;   ///< wave instructions of any kind
-  double vector_ops = 0;     ///< lane operations, in 32-bit units (a packed half counts one half)
-  double matrix_flops = 0;   ///< of matrix instructions (mfma, wmma)
-  double lds_bytes = 0;      ///< moved to and from LDS
+  double instructions = 0;  ///< wave instructions of any kind
+  double vector_ops = 0;    ///< lane operations, in 32-bit units (a packed half counts one half)
+  double matrix_flops = 0;  ///< of matrix instructions (mfma, wmma)
+  double lds_bytes = 0;     ///< moved to and from LDS
   Cost& operator+=(const Cost& other) {
     instructions += other.instructions;
     vector_ops += other.vector_ops;
@@ -51,9 +51,9 @@ struct ByteRange {
 using Pattern = std::vector<ByteRange>;
 
 struct Event {
-  std::int64_t offset;   ///< of the pattern's lowest byte from the slot's anchor
+  std::int64_t offset;    ///< of the pattern's lowest byte from the slot's anchor
   std::uint32_t pattern;  ///< index into Trace::patterns
-  std::uint16_t slot;    ///< index into the template's slots
+  std::uint16_t slot;     ///< index into the template's slots
   AccessKind kind;
   std::uint8_t wave = 0;  ///< wave of the block that made it, modulo 256
   bool operator==(const Event&) const = default;

@@ -15,6 +15,12 @@
 
 namespace swizzleperf {
 
+/// A condition under which a formula is a bijection, as an expression of the swizzle language over
+/// num_pid_*, num_blocks, num_xcds; empty = always. Printed code is the identity elsewhere.
+struct Guard {
+  std::string condition;
+};
+
 /// The first few witnesses of each kind of failure on one grid.
 struct Counterexample {
   struct Duplicate {
@@ -63,6 +69,23 @@ struct RangeVerdict {
   std::optional<Counterexample> smallest;  ///< of the failing launch with fewest blocks
 };
 
+/// The verdict is the same for any number of threads.
 RangeVerdict verify_range(const Formula& formula, const VerifyRange& range, unsigned threads);
+
+/// The counterexample as one short paragraph: the launch, a witness of each kind, the totals.
+std::string describe(const Counterexample& counterexample);
+
+/// For a formula that fails on part of a range: the weakest of the natural conditions (divisibility
+/// of the grid or the block count by the die count and by numbers the formula itself uses, a given
+/// die count, one dimension, ...) under which no launch of the range fails.
+struct GuardVerdict {
+  Guard guard;                    ///< empty if the formula holds everywhere
+  std::uint64_t checked = 0;      ///< launches of the range
+  std::uint64_t fallen_back = 0;  ///< of them, those on which guarded code is the identity
+};
+
+/// Nothing if no condition tried keeps a single launch of more than one block.
+std::optional<GuardVerdict> find_guard(const Formula& formula, const VerifyRange& range,
+                                       unsigned threads);
 
 }  // namespace swizzleperf

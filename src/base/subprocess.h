@@ -2,6 +2,8 @@
 // without keys, output captured to a bound.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -12,13 +14,13 @@ namespace swizzleperf {
 
 struct ChildSpec {
   std::vector<std::string> argv;
-  std::filesystem::path directory;               ///< empty: ours
+  std::filesystem::path directory;                 ///< empty: ours
   std::map<std::string, std::string> environment;  ///< added to the scrubbed environment
   double time_limit_s = 600;
-  std::uint64_t memory_limit_bytes = 0;           ///< RLIMIT_AS; 0 = none
-  std::size_t capture_bytes = 1 << 20;            ///< of each stream; the rest is dropped
-  std::string input;                              ///< written to its stdin
-  bool pass_stdout = false;                       ///< let its stdout through instead of capturing
+  std::uint64_t memory_limit_bytes = 0;  ///< RLIMIT_AS; 0 = none
+  std::size_t capture_bytes = 1 << 20;   ///< of each stream; the rest is dropped
+  std::string input;                     ///< written to its stdin
+  bool pass_stdout = false;              ///< let its stdout through instead of capturing
 };
 
 struct ChildResult {

@@ -21,7 +21,8 @@ struct BuildOptions {
   std::uint64_t seed = 1;
 };
 
-/// Fills templates, patterns, anchors, blocks and method of `trace`, whose grid and buffers are set.
+/// Fills templates, patterns, anchors, blocks and method of `trace`, whose grid and buffers are
+/// set.
 void build_trace(Trace& trace, const RunBlock& run, const BuildOptions& options);
 
 }  // namespace swizzleperf

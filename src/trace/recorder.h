@@ -1,10 +1,10 @@
 // How the virtual GPU hands over what one block did.
 //
 // The interpreter calls `access` once for each executed global-memory instruction of a wave,
-// `cost` for the work a wave did since, and `barrier` when all waves of the block have met. Waves of
-// a block are interpreted one after the other up to a barrier, but on hardware they run side by
-// side; `finish` therefore merges the waves' events between two barriers round robin (first event of
-// each wave, second of each, ...).
+// `cost` for the work a wave did since, and `barrier` when all waves of the block have met. Waves
+// of a block are interpreted one after the other up to a barrier, but on hardware they run side by
+// side; `finish` therefore merges the waves' events between two barriers round robin (first event
+// of each wave, second of each, ...).
 //
 // A recorder belongs to one thread and is reused from block to block; patterns are interned in a
 // table that the caller shares between its blocks.
@@ -57,11 +57,11 @@ class BlockRecorder {
   void stop_after(std::uint64_t events) { stop_after_ = events; }
 
   /// One executed global-memory instruction of one wave: lane i, if bit i of `mask` is set, touches
-  /// [addresses[i], addresses[i] + bytes). addresses has at least 64 entries. Returns false when the
-  /// caller wants no more of this block (a prefix was asked for): the block is then abandoned, with
-  /// finish() still to be called.
+  /// [addresses[i], addresses[i] + bytes). addresses has at least 64 entries. Returns false when
+  /// the caller wants no more of this block (a prefix was asked for): the block is then abandoned,
+  /// with finish() still to be called.
   [[nodiscard]] bool access(AccessKind kind, std::uint32_t wave, std::uint64_t mask,
-              const std::uint64_t* addresses, std::uint32_t bytes);
+                            const std::uint64_t* addresses, std::uint32_t bytes);
 
   /// Work done by a wave of the block since the last call.
   void cost(const Cost& cost) { cost_ += cost; }

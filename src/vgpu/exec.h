@@ -2,13 +2,14 @@
 //
 // A wave runs in lockstep over the IR with an execution mask and reconverges at immediate
 // post-dominators, so each load is one instruction with 64 addresses, coalescing is exact, and
-// barriers and cross-lane operations are simple. Values that LLVM's uniformity analysis proves equal
-// in all lanes are computed once. The IR is translated once per kernel into a compact program of
-// wave-wide operations over structure-of-arrays registers.
+// barriers and cross-lane operations are simple. Values that LLVM's uniformity analysis proves
+// equal in all lanes are computed once. The IR is translated once per kernel into a compact program
+// of wave-wide operations over structure-of-arrays registers.
 //
 // Two modes share one translation:
 //   functional - everything runs, memory is real;
-//   address    - only what addresses, predicates and control flow depend on runs (a backward slice);
+//   address    - only what addresses, predicates and control flow depend on runs (a backward
+//   slice);
 //                stores are recorded but write nothing, floating-point work falls away, and its
 //                amount is still counted (per basic block) for the cost of an interval.
 // Every access is checked against the allocations; a fault names block, thread and source line.
@@ -41,8 +42,8 @@ struct DeviceMemory {
 };
 
 struct KernelInfo {
-  std::string symbol;     ///< as in the IR
-  std::string name;       ///< demangled
+  std::string symbol;                     ///< as in the IR
+  std::string name;                       ///< demangled
   std::vector<std::uint32_t> arg_offset;  ///< bytes into the packed kernel arguments
   std::vector<std::uint32_t> arg_bytes;
   std::vector<std::string> arg_name;  ///< from debug info; "" where unknown
@@ -77,8 +78,8 @@ struct BlockWrite {
 /// One module of device code, parsed, checked and translated on demand. Thread-safe once loaded.
 class Module {
  public:
-  /// Throws Error(kInput) when the bitcode cannot be read or uses what is not supported: the message
-  /// names the thing, the kernel and the source line.
+  /// Throws Error(kInput) when the bitcode cannot be read or uses what is not supported: the
+  /// message names the thing, the kernel and the source line.
   static std::unique_ptr<Module> load(std::span<const std::byte> bitcode, const std::string& name);
   virtual ~Module() = default;
 

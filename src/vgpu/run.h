@@ -18,8 +18,8 @@
 namespace swizzleperf::vgpu {
 
 struct ProgramSpec {
-  std::filesystem::path program;            ///< .hip/.cu/.cpp source with a main, or an executable
-  std::vector<std::string> arguments;       ///< of the program
+  std::filesystem::path program;             ///< .hip/.cu/.cpp source with a main, or an executable
+  std::vector<std::string> arguments;        ///< of the program
   std::vector<std::string> compile_options;  ///< -I, -D, -std ... given by the user
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
@@ -31,8 +31,8 @@ struct ProgramSpec {
   bool extrapolate = true;
 };
 
-/// A program built for the virtual GPU, in a directory of its own (removed with the object unless
-/// kept).
+/// A program built for the virtual GPU, in a new directory inside the given work directory, whose
+/// owner removes it. A program that was given as an executable has no bitcode and no command.
 struct BuiltProgram {
   std::filesystem::path directory;
   std::filesystem::path executable;
@@ -43,19 +43,25 @@ struct BuiltProgram {
 /// Compiles. Throws Error(kInput) with the compiler's first error when the program is at fault.
 BuiltProgram build_program(const ProgramSpec& spec, const std::filesystem::path& work_directory);
 
+/// Compiles only the device half and returns the bitcode's file: enough for compare_blocks.
+std::filesystem::path build_device(const ProgramSpec& spec,
+                                   const std::filesystem::path& work_directory);
+
 /// Runs the program up to the traced launch and returns its trace.
 Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);
 
-/// Runs the whole program in functional mode. Its own output goes where ours goes.
+/// Runs the whole program in functional mode.
 struct FunctionalRun {
   int exit_status = 0;
-  std::string output_digest;  ///< hash over all device memory the kernels wrote, in allocation order
+  std::string output_digest;  ///< hash over all memory the program had on the device (each
+                              ///< allocation when it was freed, or at the end), in allocation order
   std::string captured_stdout;
 };
 FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& program);
 
 /// Compares a patched device module with the original on sampled blocks of the traced launch:
-/// patched block p must write the bytes that original block permutation[p] writes.
+/// patched block p must write the bytes that original block permutation[p] writes. Corners and
+/// edges are sampled first, then blocks at random.
 struct BlockComparison {
   std::uint64_t blocks_compared = 0;
   std::uint64_t bytes_compared = 0;

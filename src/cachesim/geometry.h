@@ -1,0 +1,97 @@
+// Which set a line falls into, and which sets a sample keeps.
+//
+// Vendors publish neither hash. Three shapes cover what is known (machine.h, SetIndex); the hashes
+// here are ours and only stand for "spreads all address bits". The last-level set is chosen so that
+// it determines the L2 set (its low part is the L2 set, its high part a hash of the line): a sample
+// of whole L2 sets then contains whole last-level sets, and both levels can be sampled together.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "base/random.h"
+#include "swizzleperf/machine.h"
+
+namespace swizzleperf::cachesim {
+
+/// XOR of all groups of `bits` bits of a 32-bit value, by halving: for 4 bits 16, 8 and 4.
+inline std::uint32_t fold(std::uint32_t value, std::uint32_t bits) {
+  if (bits == 0) return 0;
+  std::uint32_t width = bits;
+  while (width < 16) width *= 2;
+  for (; width > bits; width /= 2) value ^= value >> width;
+  return (value ^ value >> bits) & ((1U << bits) - 1U);
+}
+
+inline std::uint32_t hash_line(std::uint32_t line) {
+  std::uint32_t h = line * 0x9e3779b1U;
+  h ^= h >> 15;
+  h *= 0x85ebca77U;
+  return h ^ (h >> 13);
+}
+
+/// A number in [0, bound) from 32 hashed bits.
+inline std::uint32_t scale_hash(std::uint32_t hash, std::uint32_t bound) {
+  return static_cast<std::uint32_t>((std::uint64_t{hash} * bound) >> 32);
+}
+
+/// The set index of one cache, with its constants worked out. Channelled caches have power-of-two
+/// channels, stripes and sets a channel (the loader of machine models checks it).
+class SetMap {
+ public:
+  explicit SetMap(const CacheModel& model)
+      : index_(model.index),
+        sets_(model.sets()),
+        stripe_mask_(model.interleave_bytes / model.line_bytes - 1),
+        set_mask_(model.sets() / model.channels - 1),
+        stripe_bits_(bits_of(stripe_mask_ + 1)),
+        channel_bits_(bits_of(model.channels)),
+        set_bits_(bits_of(set_mask_ + 1)) {}
+
+  [[nodiscard]] std::uint32_t sets() const { return sets_; }
+
+  [[nodiscard]] std::uint32_t operator()(std::uint32_t line) const {
+    switch (index_) {
+      case SetIndex::kBits:
+        return line % sets_;
+      case SetIndex::kHashed:
+        return scale_hash(hash_line(line), sets_);
+      case SetIndex::kHashedChannels:
+        break;
+    }
+    const std::uint32_t stripe = line >> stripe_bits_;
+    const std::uint32_t channel = fold(stripe, channel_bits_);
+    const std::uint32_t within =
+        ((stripe >> channel_bits_) << stripe_bits_) | (line & stripe_mask_);
+    return channel << set_bits_ | (within & set_mask_);
+  }
+
+ private:
+  static std::uint32_t bits_of(std::uint32_t power) {
+    return static_cast<std::uint32_t>(std::countr_zero(power));
+  }
+
+  SetIndex index_;
+  std::uint32_t sets_;
+  std::uint32_t stripe_mask_;
+  std::uint32_t set_mask_;
+  std::uint32_t stripe_bits_;
+  std::uint32_t channel_bits_;
+  std::uint32_t set_bits_;
+};
+
+/// How many last-level sets stand behind one L2 set (at least one). The last level holds lines as
+/// long as L2's, whatever the model says of its own: its capacity is kept, not its line count.
+inline std::uint32_t llc_sets_per_l2_set(const Machine& machine) {
+  if (!machine.llc) return 0;
+  const std::uint64_t set_bytes = std::uint64_t{machine.l2.line_bytes} * machine.llc->ways;
+  const std::uint64_t per = machine.llc->bytes / set_bytes / machine.l2.sets();
+  return static_cast<std::uint32_t>(per == 0 ? 1 : per);
+}
+
+/// The last-level set of a line inside the group of its L2 set.
+inline std::uint32_t llc_set_in_group(std::uint32_t line, std::uint32_t per_l2_set) {
+  return scale_hash(hash_line(line ^ 0x5bd1e995U), per_l2_set);
+}
+
+}  // namespace swizzleperf::cachesim

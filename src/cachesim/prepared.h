@@ -1,0 +1,181 @@
+// What a replay needs besides the caches themselves, worked out once per launch and machine, and
+// the two forms in which requests come: all of them (from line templates) or a sample of whole L2
+// sets.
+//
+// The replay core is a template over the source, so that the exact replay pays nothing for the
+// sample and the reverse. A source offers
+//     Block open(logical block)                       where its stream starts
+//     num_steps(Block), compute_ns(Block, step)       one step = one or several intervals
+//     for_each(Block, step, prefetch, f)              f(line, set, kind, sectors, buffer)
+// A set is two lines of the host's cache and rarely near the last one, so `prefetch(set)` is called
+// a few requests ahead of f.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "cachesim/geometry.h"
+#include "swizzleperf/simulate.h"
+#include "trace/lines.h"
+
+namespace swizzleperf::cachesim {
+
+/// Counter units and bytes of a request, by its sector mask.
+struct RequestUnits {
+  explicit RequestUnits(const CacheModel& l2) {
+    for (std::uint32_t mask = 0; mask < 256; ++mask) {
+      bytes[mask] = static_cast<std::uint16_t>(std::popcount(mask) * kSectorBytes);
+      read[mask] = count(mask, l2.read_request_bytes);
+      write[mask] = count(mask, l2.write_request_bytes);
+    }
+  }
+  [[nodiscard]] std::uint32_t of(AccessKind kind, std::uint8_t sectors) const {
+    return kind == AccessKind::kLoad ? read[sectors] : write[sectors];
+  }
+  std::array<std::uint16_t, 256> bytes{};
+  std::array<std::uint8_t, 256> read{};
+  std::array<std::uint8_t, 256> write{};
+
+ private:
+  /// Pieces of `unit` bytes that the mask touches.
+  static std::uint8_t count(std::uint32_t mask, std::uint32_t unit) {
+    const std::uint32_t sectors = unit < kSectorBytes ? 1 : unit / kSectorBytes;
+    std::uint8_t pieces = 0;
+    for (std::uint32_t s = 0; s < 8; s += sectors) {
+      if ((mask >> s & ((1U << sectors) - 1U)) != 0) ++pieces;
+    }
+    return pieces;
+  }
+};
+
+/// Nanoseconds that each interval of a line template keeps a whole CU busy.
+std::vector<double> interval_compute_ns(const LineTemplate& lines, const Machine& machine);
+
+/// A sampled request, with the set worked out.
+struct SampleRequest {
+  std::uint32_t line;
+  std::uint16_t set;              ///< among the sampled L2 sets
+  std::uint8_t kind_and_sectors;  ///< kind << 4 | sectors (lines of at most four sectors)
+  std::uint8_t buffer;
+};
+
+struct Sample {
+  std::uint32_t sets = 0;  ///< L2 sets sampled, per die
+  std::uint64_t seed = 0;
+  std::size_t stride = 1;                       ///< intervals a step
+  double share = 0;                             ///< replayed units / all units
+  std::vector<std::int32_t> compact;            ///< L2 set -> sampled set, -1 = not sampled
+  std::vector<SampleRequest> requests;          ///< by block
+  std::vector<std::uint64_t> first;             ///< block -> first request; one more at the end
+  std::vector<std::uint32_t> step_end;          ///< relative to the block's first request
+  std::vector<std::uint64_t> first_step;        ///< block -> first of its steps
+  std::vector<std::vector<double>> compute_ns;  ///< template -> step
+};
+
+struct Prepared {
+  Prepared(const Machine& m, LineTrace l, std::uint32_t per_cu)
+      : machine(m), blocks_per_cu(per_cu), lines(std::move(l)), l2_set(m.l2), units(m.l2) {}
+
+  Machine machine;
+  std::uint32_t blocks_per_cu;
+  LineTrace lines;
+  SetMap l2_set;
+  RequestUnits units;
+  std::vector<std::vector<double>> compute_ns;  ///< template -> interval
+  double total_units = 0;                       ///< counter units of the whole launch
+  std::vector<Sample> samples;
+};
+
+/// Keeps the requests of about `share` of the L2 sets; see Replayer::add_sample.
+Sample make_sample(const Prepared& prepared, double share, std::uint64_t seed, unsigned threads);
+
+class ExactSource {
+ public:
+  struct Block {
+    const LineTemplate* lines;
+    const std::vector<double>* compute_ns;
+    const std::uint32_t* anchors;
+  };
+
+  explicit ExactSource(const Prepared& p) : p_(&p) {}
+
+  [[nodiscard]] Block open(std::uint32_t block) const {
+    const BlockLines& b = p_->lines.blocks[block];
+    return {&p_->lines.templates[b.template_index], &p_->compute_ns[b.template_index],
+            p_->lines.anchors.data() + b.first_anchor};
+  }
+  [[nodiscard]] std::size_t num_steps(const Block& b) const { return b.lines->intervals.size(); }
+  [[nodiscard]] double compute_ns(const Block& b, std::size_t step) const {
+    return (*b.compute_ns)[step];
+  }
+  [[nodiscard]] std::uint32_t sets() const { return p_->l2_set.sets(); }
+
+  template <typename Prefetch, typename Visit>
+  void for_each(const Block& b, std::size_t step, const Prefetch& prefetch,
+                const Visit& visit) const {
+    const auto& intervals = b.lines->intervals;
+    const std::uint32_t begin = step == 0 ? 0 : intervals[step - 1].request_end;
+    const std::uint32_t end = intervals[step].request_end;
+    const LineRequest* requests = b.lines->requests.data();
+    constexpr std::uint32_t kBatch = 16;
+    std::array<std::uint32_t, kBatch> line;
+    std::array<std::uint32_t, kBatch> set;
+    for (std::uint32_t first = begin; first < end; first += kBatch) {
+      const std::uint32_t n = std::min(kBatch, end - first);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        line[i] = b.anchors[requests[first + i].slot] + requests[first + i].line;
+        set[i] = p_->l2_set(line[i]);
+        prefetch(set[i]);
+      }
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const LineRequest& r = requests[first + i];
+        visit(line[i], set[i], r.kind, r.sectors, b.lines->slot_buffer[r.slot]);
+      }
+    }
+  }
+
+ private:
+  const Prepared* p_;
+};
+
+class SampleSource {
+ public:
+  struct Block {
+    const SampleRequest* requests;
+    const std::uint32_t* step_end;
+    const std::vector<double>* compute_ns;
+  };
+
+  SampleSource(const Prepared& p, const Sample& s) : p_(&p), s_(&s) {}
+
+  [[nodiscard]] Block open(std::uint32_t block) const {
+    return {s_->requests.data() + s_->first[block], s_->step_end.data() + s_->first_step[block],
+            &s_->compute_ns[p_->lines.blocks[block].template_index]};
+  }
+  [[nodiscard]] std::size_t num_steps(const Block& b) const { return b.compute_ns->size(); }
+  [[nodiscard]] double compute_ns(const Block& b, std::size_t step) const {
+    return (*b.compute_ns)[step];
+  }
+  [[nodiscard]] std::uint32_t sets() const { return s_->sets; }
+
+  template <typename Prefetch, typename Visit>
+  void for_each(const Block& b, std::size_t step, const Prefetch& prefetch,
+                const Visit& visit) const {
+    const SampleRequest* r = b.requests + (step == 0 ? 0 : b.step_end[step - 1]);
+    const SampleRequest* const end = b.requests + b.step_end[step];
+    for (const SampleRequest* ahead = r; ahead != end; ++ahead) prefetch(ahead->set);
+    for (; r != end; ++r) {
+      visit(r->line, r->set, static_cast<AccessKind>(r->kind_and_sectors >> 4),
+            static_cast<std::uint8_t>(r->kind_and_sectors & 15), r->buffer);
+    }
+  }
+
+ private:
+  const Prepared* p_;
+  const Sample* s_;
+};
+
+}  // namespace swizzleperf::cachesim

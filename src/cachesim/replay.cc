@@ -1,0 +1,101 @@
+// The public face of the replay: preparation once, then any number of orders.
+#include <algorithm>
+#include <string_view>
+
+#include "cachesim/core.h"
+#include "swizzleperf/error.h"
+#include "swizzleperf/simulate.h"
+
+namespace swizzleperf {
+
+std::string_view bound_name(Bound bound) {
+  switch (bound) {
+    case Bound::kCompute:
+      return "compute";
+    case Bound::kL2:
+      return "L2 bandwidth";
+    case Bound::kFabric:
+      return "fabric bandwidth";
+    case Bound::kLastLevel:
+      return "last-level bandwidth";
+    case Bound::kMemory:
+      return "memory bandwidth";
+    case Bound::kLatency:
+      break;
+  }
+  return "latency";
+}
+
+namespace cachesim {
+
+std::vector<double> interval_compute_ns(const LineTemplate& lines, const Machine& machine) {
+  std::vector<double> ns;
+  ns.reserve(lines.intervals.size());
+  for (const LineInterval& interval : lines.intervals) {
+    const Cost& c = interval.cost;
+    const double clocks = std::max(
+        {c.vector_ops / machine.vector_ops_per_clk, c.matrix_flops / machine.matrix_flops_per_clk,
+         c.lds_bytes / machine.lds_bytes_per_clk, c.instructions / machine.instructions_per_clk});
+    ns.push_back(clocks / machine.clock_ghz);
+  }
+  return ns;
+}
+
+}  // namespace cachesim
+
+struct Replayer::Data : cachesim::Prepared {
+  using cachesim::Prepared::Prepared;
+};
+
+Replayer::Replayer(const Trace& trace, const Machine& machine, std::uint32_t blocks_per_cu)
+    : data_(std::make_unique<Data>(machine, make_lines(trace, machine, blocks_per_cu),
+                                   blocks_per_cu)) {
+  constexpr std::uint32_t kMaxWays = 64;
+  const std::uint32_t ways = std::max(machine.l2.ways, machine.llc ? machine.llc->ways : 0);
+  if (ways > kMaxWays || machine.l2.line_bytes > 4 * kSectorBytes) {
+    throw input_error("machine " + machine.name +
+                      ": the replay handles caches of up to 64 ways and lines of up to 128 bytes");
+  }
+  Data& d = *data_;
+  std::vector<double> template_units;
+  for (const LineTemplate& t : d.lines.templates) {
+    d.compute_ns.push_back(cachesim::interval_compute_ns(t, machine));
+    double units = 0;
+    for (const LineRequest& r : t.requests) units += d.units.of(r.kind, r.sectors);
+    template_units.push_back(units);
+  }
+  for (const BlockLines& b : d.lines.blocks) d.total_units += template_units[b.template_index];
+}
+
+Replayer::~Replayer() = default;
+Replayer::Replayer(Replayer&&) noexcept = default;
+Replayer& Replayer::operator=(Replayer&&) noexcept = default;
+
+SimResult Replayer::exact(std::span<const std::uint32_t> permutation) const {
+  const cachesim::ExactSource source(*data_);
+  SimResult r = cachesim::Replay(*data_, source, 1.0, data_->machine.dies).run(permutation);
+  r.exact = permutation.size() == num_blocks();
+  return r;
+}
+
+std::size_t Replayer::add_sample(double share, std::uint64_t seed, unsigned threads) {
+  data_->samples.push_back(cachesim::make_sample(*data_, share, seed, threads));
+  return data_->samples.size() - 1;
+}
+
+SimResult Replayer::sampled(std::size_t sample, std::span<const std::uint32_t> permutation,
+                            std::uint32_t dies) const {
+  const cachesim::Sample& s = data_->samples[sample];
+  const cachesim::SampleSource source(*data_, s);
+  // One queue feeds all dies of a single-queue machine: none can be left out.
+  const Machine& m = data_->machine;
+  if (dies == 0 || m.dispatch == Dispatch::kSingleQueue) dies = m.dies;
+  return cachesim::Replay(*data_, source, s.share, std::min(dies, m.dies)).run(permutation);
+}
+
+std::uint64_t Replayer::num_blocks() const { return data_->lines.blocks.size(); }
+std::uint64_t Replayer::num_requests() const { return data_->lines.num_requests; }
+const Machine& Replayer::machine() const { return data_->machine; }
+std::uint32_t Replayer::blocks_per_cu() const { return data_->blocks_per_cu; }
+
+}  // namespace swizzleperf

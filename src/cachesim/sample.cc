@@ -1,0 +1,159 @@
+// Sampling whole cache sets: the classical way to make a trace small without changing what happens
+// in the part that is kept. A set sees exactly the requests that it sees in the full replay, so its
+// hits and evictions are right; only how many sets were looked at limits the accuracy.
+//
+// Sets are chosen by a hash of their number against a threshold, so samples are nested, and power-
+// of-two strides (which favour some sets) are sampled without bias. Steps are merged until one has
+// a request on average: a step costs a queue operation, and one with nothing in it teaches nothing.
+// No further, because a block that advances in leaps evicts what its neighbours were about to
+// share.
+#include <algorithm>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "cachesim/prepared.h"
+
+namespace swizzleperf::cachesim {
+namespace {
+
+constexpr double kRequestsPerStep = 1;
+constexpr std::uint32_t kMaxSampledSets = 65536;
+
+/// L2 set -> number among the chosen sets, -1 = not chosen; at least one is.
+std::vector<std::int32_t> choose_sets(std::uint32_t sets, double share, std::uint64_t seed,
+                                      std::uint32_t& chosen) {
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order(sets);
+  for (std::uint32_t s = 0; s < sets; ++s) order[s] = {mix64(seed * 0x10001 + s), s};
+  const auto wanted = static_cast<std::uint32_t>(std::llround(share * sets));
+  chosen = std::clamp(wanted, 1U, std::min(sets, kMaxSampledSets));
+  std::nth_element(order.begin(), order.begin() + chosen - 1, order.end());
+  std::vector<std::int32_t> compact(sets, -1);
+  for (std::uint32_t i = 0; i < chosen; ++i) compact[order[i].second] = 0;
+  std::int32_t next = 0;
+  for (std::int32_t& c : compact) {
+    if (c == 0) c = next++;
+  }
+  return compact;
+}
+
+/// Where a sample is taken from: a source, its sets' numbers in the new sample (-1 = left out), and
+/// the compute times of its steps by template.
+template <typename Source>
+struct From {
+  Source source;
+  std::vector<std::int32_t> compact;
+  const std::vector<std::vector<double>>& compute_ns;
+};
+
+struct BlockSample {
+  std::vector<SampleRequest> requests;
+  std::vector<std::uint32_t> step_end;
+};
+
+template <typename Source>
+BlockSample sample_block(const From<Source>& from, std::uint32_t block, std::size_t stride) {
+  const auto stream = from.source.open(block);
+  const std::size_t steps = from.source.num_steps(stream);
+  BlockSample out;
+  for (std::size_t i = 0; i < steps; ++i) {
+    from.source.for_each(
+        stream, i, [](std::uint32_t) {},
+        [&](std::uint32_t line, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
+            std::uint32_t buffer) {
+          const std::int32_t number = from.compact[set];
+          if (number < 0) return;
+          out.requests.push_back(
+              {line, static_cast<std::uint16_t>(number),
+               static_cast<std::uint8_t>(static_cast<std::uint32_t>(kind) << 4 | sectors),
+               static_cast<std::uint8_t>(std::min<std::uint32_t>(255, buffer))});
+        });
+    if ((i + 1) % stride == 0 || i + 1 == steps) {
+      out.step_end.push_back(static_cast<std::uint32_t>(out.requests.size()));
+    }
+  }
+  return out;
+}
+
+/// Chunks of blocks are sampled in parallel, then joined in order.
+template <typename Source>
+void take(Sample& s, const Prepared& p, const From<Source>& from, std::size_t stride,
+          unsigned threads) {
+  const std::uint64_t blocks = p.lines.blocks.size();
+  const std::uint64_t chunk = std::max<std::uint64_t>(1, blocks / (std::uint64_t{threads} * 16));
+  std::vector<std::vector<BlockSample>> parts((blocks + chunk - 1) / chunk);
+  parallel_for(parts.size(), threads, [&](std::uint64_t part, unsigned) {
+    const std::uint64_t end = std::min(blocks, (part + 1) * chunk);
+    for (std::uint64_t b = part * chunk; b < end; ++b) {
+      parts[part].push_back(sample_block(from, static_cast<std::uint32_t>(b), stride));
+    }
+  });
+  for (std::vector<BlockSample>& part : parts) {
+    for (const BlockSample& b : part) {
+      s.first.push_back(s.requests.size());
+      s.first_step.push_back(s.step_end.size());
+      s.requests.insert(s.requests.end(), b.requests.begin(), b.requests.end());
+      s.step_end.insert(s.step_end.end(), b.step_end.begin(), b.step_end.end());
+    }
+    part = {};
+  }
+  s.first.push_back(s.requests.size());
+  for (const std::vector<double>& whole : from.compute_ns) {
+    std::vector<double> merged;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      if (i % stride == 0) merged.push_back(0);
+      merged.back() += whole[i];
+    }
+    s.compute_ns.push_back(std::move(merged));
+  }
+}
+
+/// Intervals that a step spans, so that it has a few requests on average.
+std::size_t intervals_per_step(const Prepared& p, double share) {
+  double intervals = 0;
+  for (const BlockLines& b : p.lines.blocks) {
+    intervals += static_cast<double>(p.lines.templates[b.template_index].intervals.size());
+  }
+  const double per_interval = static_cast<double>(p.lines.num_requests) * share / intervals;
+  if (per_interval >= kRequestsPerStep || per_interval <= 0) return 1;
+  return static_cast<std::size_t>(std::ceil(kRequestsPerStep / per_interval));
+}
+
+/// The smallest sample that contains the new one whole and still has one interval a step.
+const Sample* parent_of(const Prepared& p, const Sample& s) {
+  const Sample* parent = nullptr;
+  for (const Sample& known : p.samples) {
+    if (known.seed == s.seed && known.stride == 1 && known.sets >= s.sets &&
+        (parent == nullptr || known.sets < parent->sets)) {
+      parent = &known;
+    }
+  }
+  return parent;
+}
+
+}  // namespace
+
+Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned threads) {
+  Sample s;
+  s.seed = seed;
+  s.compact = choose_sets(p.l2_set.sets(), share, seed, s.sets);
+  s.stride = intervals_per_step(p, static_cast<double>(s.sets) / p.l2_set.sets());
+  if (const Sample* parent = parent_of(p, s)) {
+    From<SampleSource> from = {SampleSource(p, *parent), std::vector<std::int32_t>(parent->sets),
+                               parent->compute_ns};
+    for (std::size_t set = 0; set < parent->compact.size(); ++set) {
+      const std::int32_t number = parent->compact[set];
+      if (number >= 0) from.compact[static_cast<std::size_t>(number)] = s.compact[set];
+    }
+    take(s, p, from, s.stride, threads);
+  } else {
+    take(s, p, From<ExactSource>{ExactSource(p), s.compact, p.compute_ns}, s.stride, threads);
+  }
+  double units = 0;
+  for (const SampleRequest& r : s.requests) {
+    units += p.units.of(static_cast<AccessKind>(r.kind_and_sectors >> 4), r.kind_and_sectors & 15);
+  }
+  s.share = p.total_units > 0 ? units / p.total_units : 1;
+  return s;
+}
+
+}  // namespace swizzleperf::cachesim

@@ -1,0 +1,26 @@
+// The list of verbs. A new one is a line in each of the two lists here and a file in
+// CMakeLists.txt.
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.h"
+
+namespace swizzleperf {
+
+Verb doctor_verb();
+Verb machines_verb();
+Verb optimize_verb();
+Verb simulate_verb();
+Verb trace_verb();
+Verb verify_verb();
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all = {optimize_verb(), simulate_verb(), trace_verb(),
+                                        verify_verb(),   machines_verb(), doctor_verb()};
+  return all;
+}
+
+nlohmann::ordered_json json_document() { return {{"schema_version", 1}}; }
+
+std::string to_text(const nlohmann::ordered_json& document) { return document.dump(2) + "\n"; }
+
+}  // namespace swizzleperf

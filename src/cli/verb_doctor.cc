@@ -1,0 +1,150 @@
+// doctor: what is on this system, what is missing, and what to do about it.
+//
+// Tracing and simulating need a compiler and headers; only measuring needs a GPU and its tools. So
+// what is missing of the first kind is an error (exit 3), of the second a remark.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+#include "cli/verb.h"
+#include "machine/detect.h"
+#include "report/table.h"
+#include "swizzleperf/machine.h"
+
+namespace swizzleperf {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Finding {
+  std::string what;
+  std::string purpose;
+  bool needed;        ///< for work without a GPU
+  std::string found;  ///< where, or which version; empty: missing
+  std::string remedy;
+};
+
+/// The first line of `--version` with a number such as 22.1, or the path if there is none.
+std::string version_of(const fs::path& program) {
+  ChildSpec spec;
+  spec.argv = {program.string(), "--version"};
+  spec.time_limit_s = 10;
+  const std::string text = run_child(spec).out;
+  std::smatch line;
+  return std::regex_search(text, line, std::regex("[^\n]*[0-9]\\.[0-9][^\n]*")) ? line.str()
+                                                                                : program.string();
+}
+
+Finding program(const std::string& name, const std::string& purpose, bool needed,
+                const std::string& remedy) {
+  const auto path = find_program(name);
+  return {name, purpose, needed, path ? version_of(*path) : "", remedy};
+}
+
+Finding hip_headers() {
+  const char* rocm = std::getenv("ROCM_PATH");
+  Finding finding{"HIP headers", "compile HIP programs for the virtual GPU", true, "",
+                  "apt-get install libamdhip64-dev"};
+  for (const fs::path& place :
+       {fs::path(rocm ? rocm : "/opt/rocm") / "include", fs::path("/usr/include")})
+    if (finding.found.empty() && fs::exists(place / "hip/hip_runtime.h"))
+      finding.found = (place / "hip").string();
+  return finding;
+}
+
+Finding machine_models() {
+  Finding finding{"machine models", "know caches and dispatch", true, "",
+                  "set SWIZZLEPERF_MACHINES to the directory of models"};
+  try {
+    finding.found = fmt::format("{} in {}", all_machines().size(), machines_directory().string());
+  } catch (const Error& error) {
+    finding.remedy = error.what();
+  }
+  return finding;
+}
+
+Finding gpus() {
+  Finding finding{"a GPU", "measure, and confirm what was predicted", false, "",
+                  "only measuring needs one"};
+  std::vector<Machine> machines;
+  try {
+    machines = all_machines();
+  } catch (const Error&) {
+    // Said by machine_models(); a GPU can be found without them.
+  }
+  for (const DetectedGpu& gpu : detect_gpus("/", machines)) {
+    if (!finding.found.empty()) finding.found += ", ";
+    finding.found += gpu.product.empty() ? gpu.arch : gpu.product;
+  }
+  return finding;
+}
+
+std::vector<Finding> examine() {
+  return {
+      program("clang++-22", "compile for the virtual GPU", true, "apt-get install clang-22"),
+      hip_headers(),
+      machine_models(),
+      gpus(),
+      program("hipcc", "build for a real AMD GPU", false, "install ROCm on a node with a GPU"),
+      program("rocprofv3", "read counters of an AMD GPU", false, "part of ROCm 6.2 and later"),
+      program("nvcc", "build for a real NVIDIA GPU", false, "install the CUDA toolkit"),
+      program("ncu", "read counters of an NVIDIA GPU", false,
+              "Nsight Compute, in the CUDA toolkit"),
+  };
+}
+
+std::string section(const std::vector<Finding>& findings, bool needed) {
+  Table table{{{"what"}, {"for"}, {"found"}}, {}};
+  for (const Finding& f : findings)
+    if (f.needed == needed)
+      table.rows.push_back({f.what, f.purpose, f.found.empty() ? "missing: " + f.remedy : f.found});
+  return render(table, output_width());
+}
+
+std::string console(const std::vector<Finding>& findings, bool ready) {
+  return "To trace, simulate, prove and patch\n" + section(findings, true) +
+         "\nTo measure on a real GPU\n" + section(findings, false) +
+         (ready ? "\nReady to work without a GPU.\n"
+                : "\nNot ready: install what is missing in the first list.\n");
+}
+
+Json json(const std::vector<Finding>& findings, bool ready) {
+  Json document = json_document();
+  document["ready"] = ready;
+  document["findings"] = Json::array();
+  for (const Finding& f : findings)
+    document["findings"].push_back({{"what", f.what},
+                                    {"for", f.purpose},
+                                    {"needed", f.needed},
+                                    {"found", f.found.empty() ? Json(nullptr) : Json(f.found)},
+                                    {"remedy", f.found.empty() ? Json(f.remedy) : Json(nullptr)}});
+  return document;
+}
+
+Outcome run(const CommonOptions& common) {
+  const std::vector<Finding> findings = examine();
+  bool ready = true;
+  for (const Finding& f : findings) ready = ready && (!f.needed || !f.found.empty());
+  return {common.json ? to_text(json(findings, ready)) : console(findings, ready),
+          ready ? Exit::kDone : Exit::kInput};
+}
+
+}  // namespace
+
+Verb doctor_verb() {
+  return {"doctor",
+          "Look around",
+          "Say what is installed, what is missing and what to do",
+          "Exit code 3 when something is missing that work without a GPU needs.",
+          kNothing,
+          [](CLI::App& /*app*/) -> Action { return run; }};
+}
+
+}  // namespace swizzleperf

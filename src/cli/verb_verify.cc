@@ -1,0 +1,307 @@
+// verify: prove that a swizzle computes every block exactly once, or show where it does not.
+//
+// With --grid the launch in question decides the exit code; the declared range is always walked
+// too, since a kernel is seldom launched with one grid only. What fails on part of the range is not
+// thrown away: the exact form from the library is named if there is one, and so is the condition
+// under which the formula holds, which the printed code then checks.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/verb.h"
+#include "report/table.h"
+#include "swizzleperf/machine.h"
+#include "swizzleperf/print.h"
+#include "swizzleperf/swizzles.h"
+#include "swizzleperf/verify.h"
+
+namespace swizzleperf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string swizzle;
+  std::string grid;
+  std::optional<std::uint32_t> xcds;
+  std::vector<std::string> params;
+  std::string print;
+};
+
+/// Everything that was found out, before it is told in words or in JSON.
+struct Findings {
+  Swizzle swizzle;
+  std::optional<LaunchShape> launch;  ///< with --grid
+  std::optional<GridVerdict> on_launch;
+  VerifyRange range;
+  RangeVerdict over_range;
+  bool identity = false;  ///< on the launch, else over the whole range
+  std::optional<GuardVerdict> guard;
+  std::string exact_form;
+
+  [[nodiscard]] bool bijective() const {
+    return on_launch ? on_launch->bijective : over_range.failed == 0;
+  }
+};
+
+// --- Reading the options ------------------------------------------------------------------------
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Dim3 parse_grid(const std::string& text) {
+  std::vector<std::uint32_t> extents;
+  std::string_view rest = text;
+  while (true) {
+    const std::size_t end = rest.find('x');
+    const auto extent = whole_number(rest.substr(0, end));
+    if (!extent || *extent < 1 || *extent > std::numeric_limits<std::int32_t>::max()) break;
+    extents.push_back(static_cast<std::uint32_t>(*extent));
+    if (end == std::string_view::npos && extents.size() <= 3) {
+      extents.resize(3, 1);
+      const Dim3 grid{extents[0], extents[1], extents[2]};
+      if (grid.count() > std::numeric_limits<std::uint32_t>::max())
+        throw usage_error(fmt::format("--grid {} has more than 2^32 - 1 blocks", text));
+      return grid;
+    }
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  throw usage_error(fmt::format("--grid takes 1 to 3 extents such as 64x48, not '{}'", text));
+}
+
+Params parse_params(const std::vector<std::string>& texts) {
+  Params params;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const auto value = equals == std::string::npos
+                           ? std::nullopt
+                           : whole_number(std::string_view(text).substr(equals + 1));
+    if (!value) throw usage_error(fmt::format("--param takes NAME=NUMBER, not '{}'", text));
+    params[text.substr(0, equals)] = *value;
+  }
+  return params;
+}
+
+// --- Finding out --------------------------------------------------------------------------------
+
+bool identity_everywhere(const Formula& formula, const VerifyRange& range) {
+  for (const Dim3& grid : range.grids)
+    for (const std::uint32_t xcds : range.num_xcds)
+      if (!verify_grid(formula, {grid, xcds, range.cus_per_xcd}).identity) return false;
+  return true;
+}
+
+/// What the library offers instead of the families of a specification, "" if nothing better.
+std::string exact_form_of(const std::string& spec) {
+  std::string result = spec;
+  for (const SwizzleFamily& family : swizzle_families()) {
+    if (family.exact_form.empty()) continue;
+    for (std::size_t at = 0; (at = result.find(family.name, at)) != std::string::npos;) {
+      const std::size_t end = at + family.name.size();
+      const bool whole = (at == 0 || result[at - 1] == '+') &&
+                         (end == result.size() || result[end] == ':' || result[end] == '+');
+      if (!whole) {
+        at = end;
+        continue;
+      }
+      // Its parameters mean something else, so the exact form is named without any.
+      result.replace(at, std::min(result.find('+', end), result.size()) - at, family.exact_form);
+      at += family.exact_form.size();
+    }
+  }
+  return result == spec ? "" : result;
+}
+
+Findings find_out(const Options& options, const Machine& machine) {
+  Findings f{
+      make_swizzle(options.swizzle, parse_params(options.params)), {}, {}, {}, {}, false, {}, ""};
+  const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+  f.range = default_verify_range();
+  f.range.cus_per_xcd = machine.cus_per_die;
+  if (options.xcds) f.range.num_xcds = {*options.xcds};
+  if (!options.grid.empty()) {
+    f.launch = LaunchShape{parse_grid(options.grid), options.xcds.value_or(machine.dies),
+                           machine.cus_per_die};
+    f.on_launch = verify_grid(f.swizzle.formula, *f.launch);
+  }
+  f.over_range = verify_range(f.swizzle.formula, f.range, threads);
+  f.identity =
+      f.on_launch ? f.on_launch->identity : identity_everywhere(f.swizzle.formula, f.range);
+  if (f.over_range.failed > 0) {
+    f.exact_form = exact_form_of(f.swizzle.spec);
+    f.guard = find_guard(f.swizzle.formula, f.range, threads);
+  }
+  return f;
+}
+
+// --- Printed code -------------------------------------------------------------------------------
+
+std::string printed(const Findings& f, const std::string& language, const Machine& machine) {
+  if (f.over_range.failed > 0 && !f.guard)
+    throw Error(Exit::kCheckFailed,
+                "nothing printed: no condition was found under which this formula is a bijection");
+  PrintOptions options;
+  options.num_xcds = f.launch ? f.launch->num_xcds : machine.dies;
+  options.cus_per_xcd = machine.cus_per_die;
+  if (f.guard) options.guard = f.guard->guard;
+  options.comment = fmt::format("{}\n{}\nProved on {} launches{}.", f.swizzle.spec, f.swizzle.words,
+                                f.over_range.checked, f.guard ? ", with the guard below" : "");
+  return language == "triton" ? print_triton(f.swizzle.formula, options)
+                              : print_cpp(f.swizzle.formula, options);
+}
+
+// --- In words -----------------------------------------------------------------------------------
+
+std::string extent_text(const Dim3& grid) {
+  if (grid.z > 1) return fmt::format("{} x {} x {}", grid.x, grid.y, grid.z);
+  if (grid.y > 1) return fmt::format("{} x {}", grid.x, grid.y);
+  return fmt::to_string(grid.x);
+}
+
+std::string range_text(const VerifyRange& range) {
+  std::uint64_t most = 0;
+  for (const Dim3& grid : range.grids) most = std::max(most, grid.count());
+  return fmt::format("{} grids of 1 to 3 dimensions and up to {} blocks, on {} dies",
+                     range.grids.size(), most, fmt::join(range.num_xcds, ", "));
+}
+
+std::string launch_console(const Findings& f) {
+  const std::string launch =
+      fmt::format("grid {} on {} dies", extent_text(f.launch->grid), f.launch->num_xcds);
+  if (!f.on_launch->bijective)
+    return fmt::format("Refuted on {}. {}\n", launch, describe(*f.on_launch->counterexample));
+  return fmt::format("Proved on {}: each of {} blocks is computed exactly once.{}\n", launch,
+                     f.launch->grid.count(),
+                     f.identity ? " It is the identity there: it changes nothing." : "");
+}
+
+std::string range_console(const Findings& f) {
+  if (f.over_range.failed == 0)
+    return fmt::format(
+        "Proved over the range: each block exactly once on all {} launches ({}).{}\n",
+        f.over_range.checked, range_text(f.range),
+        f.identity && !f.launch ? " It is the identity: it changes nothing." : "");
+  std::string text =
+      fmt::format("Refuted over the range: it fails on {} of {} launches ({}). The smallest: {}\n",
+                  f.over_range.failed, f.over_range.checked, range_text(f.range),
+                  describe(*f.over_range.smallest));
+  if (!f.exact_form.empty())
+    text += fmt::format("Exact form: {} does the same work and is a bijection on every grid.\n",
+                        f.exact_form);
+  if (!f.guard)
+    return text + "Guard: none found; no simple condition on the launch makes it a bijection.\n";
+  return text + fmt::format(
+                    "Guard: it holds where {}; printed code checks that and is the identity "
+                    "elsewhere, on {:.0f} % of the range.\n",
+                    f.guard->guard.condition,
+                    100.0 * static_cast<double>(f.guard->fallen_back) /
+                        static_cast<double>(f.guard->checked));
+}
+
+std::string wrap_lines(const std::string& text) {
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result += wrap(std::string_view(text).substr(begin, end - begin), output_width(), 2);
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string console(const Findings& f) {
+  std::string text = f.swizzle.spec + "\n" + f.swizzle.words + "\n";
+  if (f.launch) text += launch_console(f);
+  return wrap_lines(text + range_console(f));
+}
+
+// --- In JSON ------------------------------------------------------------------------------------
+
+Json counterexample_json(const std::optional<Counterexample>& c) {
+  if (!c) return nullptr;
+  Json result = {{"grid", {c->shape.grid.x, c->shape.grid.y, c->shape.grid.z}},
+                 {"xcds", c->shape.num_xcds},
+                 {"duplicate", Json::array()},
+                 {"missing", c->missing},
+                 {"out_of_range", Json::array()},
+                 {"totals",
+                  {{"duplicate", c->num_duplicate},
+                   {"missing", c->num_missing},
+                   {"out_of_range", c->num_out_of_range}}},
+                 {"error", c->error.empty() ? Json(nullptr) : Json(c->error)}};
+  for (const auto& d : c->duplicate)
+    result["duplicate"].push_back({{"block", d.block}, {"from", d.from}});
+  for (const auto& o : c->out_of_range)
+    result["out_of_range"].push_back({{"from", o.from}, {"target", o.target}});
+  return result;
+}
+
+Json json(const Findings& f, const std::string& code) {
+  Json document = json_document();
+  document["swizzle"] = f.swizzle.spec;
+  document["formula"] = f.swizzle.formula.text();
+  document["bijective"] = f.bijective();
+  document["identity"] = f.identity;
+  document["grid"] = nullptr;
+  if (f.launch) document["grid"] = {f.launch->grid.x, f.launch->grid.y, f.launch->grid.z};
+  document["range"] = {{"checked", f.over_range.checked}, {"failed", f.over_range.failed}};
+  document["counterexample"] = counterexample_json(
+      f.on_launch && !f.on_launch->bijective ? f.on_launch->counterexample : f.over_range.smallest);
+  document["exact_form"] = f.exact_form.empty() ? Json(nullptr) : Json(f.exact_form);
+  document["guard"] = nullptr;
+  if (f.guard)
+    document["guard"] = {{"condition", f.guard->guard.condition},
+                         {"checked", f.guard->checked},
+                         {"fallen_back", f.guard->fallen_back}};
+  document["code"] = code.empty() ? Json(nullptr) : Json(code);
+  return document;
+}
+
+Outcome run(const Options& options, const CommonOptions& common) {
+  const Machine machine = load_machine(common.machine);
+  const Findings findings = find_out(options, machine);
+  const std::string code = options.print.empty() ? "" : printed(findings, options.print, machine);
+  const Exit exit = findings.bijective() ? Exit::kDone : Exit::kCheckFailed;
+  if (common.json) return {to_text(json(findings, code)), exit};
+  return {console(findings) + (code.empty() ? "" : "\n" + code), exit};
+}
+
+}  // namespace
+
+Verb verify_verb() {
+  return {"verify",
+          "Find, prove and apply a swizzle",
+          "Prove that a swizzle computes every block once",
+          "Examples:\n"
+          "  swizzleperf verify die-contiguous\n"
+          "  swizzleperf verify chunked:chunk=64+grouped:height=8 --grid 64x48\n"
+          "  swizzleperf verify 'pid = num_blocks - 1 - pid;' --print hip\n"
+          "  swizzleperf verify @mine.swz --param width=4 --format json\n"
+          "Exit code 1 when it is not a bijection on the grid given, or else over the range.",
+          kMachine,
+          [](CLI::App& app) -> Action {
+            const auto options = std::make_shared<Options>();
+            app.add_option("swizzle", options->swizzle, "NAME, FORMULA or @FILE")->required();
+            app.add_option("--grid", options->grid, "The launch that decides, such as 64x48");
+            app.add_option("--xcds", options->xcds,
+                           "Die count (the machine's; in the range, 1 to 8)")
+                ->check(CLI::Range(1, 1024));
+            app.add_option("--param", options->params, "NAME=NUMBER for a formula; may be repeated")
+                ->allow_extra_args(false);
+            app.add_option("--print", options->print, "Print the code: hip, cuda or triton")
+                ->check(CLI::IsMember({"hip", "cuda", "triton"}));
+            return [options](const CommonOptions& common) { return run(*options, common); };
+          }};
+}
+
+}  // namespace swizzleperf

@@ -1,0 +1,182 @@
+// A walk over the tree with a range for each name. Branches join; a loop is walked once, with every
+// name that it assigns taken to be anything (widening at once: loops are rare in index maps, and a
+// 64-bit loop variable costs nothing next to a kernel).
+
+#include "formula/infer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace swizzleperf {
+namespace {
+
+constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
+
+/// No value yet: the neutral element of hull().
+constexpr Range kNothing{std::numeric_limits<std::int64_t>::max(),
+                         std::numeric_limits<std::int64_t>::min()};
+
+bool is_nothing(const Range& range) { return range.lo > range.hi; }
+
+Range intersect(const Range& a, const Range& b) {
+  return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)};
+}
+
+Range or_all(const std::optional<Range>& range) { return range ? *range : Range::all(); }
+
+/// apply_range for operands that are known not to fault.
+Range apply_faultless(Op op, const Range& a, const Range& b) {
+  if (is_nothing(a) || is_nothing(b)) return Range::all();
+  if (op == Op::kShl || op == Op::kShr) {
+    const Range amount = intersect(b, {0, 63});
+    return is_nothing(amount) ? Range::all() : or_all(apply_range(op, a, amount));
+  }
+  if (op == Op::kIlog2) return {0, 62};
+  if ((op != Op::kDiv && op != Op::kMod && op != Op::kCdiv) || !b.contains(0)) {
+    return or_all(apply_range(op, a, b));
+  }
+  Range result = kNothing;
+  for (const Range& half : {intersect(b, {b.lo, -1}), intersect(b, {1, b.hi})}) {
+    if (!is_nothing(half)) result = hull(result, or_all(apply_range(op, a, half)));
+  }
+  return is_nothing(result) ? Range::all() : result;
+}
+
+class Walk {
+ public:
+  Walk(const FormulaProgram& program, std::uint32_t num_xcds, std::uint32_t cus_per_xcd)
+      : program_(program), env_(program.slots.size(), kNothing) {
+    out_.expr.resize(program.exprs.size(), Range::all());
+    for (SlotId slot = kPid; slot <= kPidZ; ++slot) env_[slot] = {0, kMostBlocks - 1};
+    for (SlotId slot = kNumPidX; slot <= kNumBlocks; ++slot) env_[slot] = {1, kMostBlocks};
+    env_[kNumXcds] = Range::of(num_xcds);
+    env_[kCusPerXcd] = Range::of(cus_per_xcd);
+    for (SlotId slot = kNumInputs; slot < program.slots.size(); ++slot) {
+      const Slot& s = program.slots[slot];
+      if (s.kind == Slot::Kind::kParameter) env_[slot] = Range::of(s.value);
+    }
+    out_.slot = env_;
+  }
+
+  Inference run() {
+    if (program_.result == ResultKind::kLinear) find_final(program_.body);
+    run(program_.body);
+    return std::move(out_);
+  }
+
+ private:
+  /// The assignments to pid after which nothing happens: where the formula was proved, they give a
+  /// block of the grid.
+  void find_final(const std::vector<StmtId>& stmts) {
+    if (stmts.empty()) return;
+    const Stmt& last = program_.stmts[stmts.back()];
+    if (last.kind == Stmt::Kind::kAssign && last.slot == kPid) final_.push_back(&last);
+    if (last.kind != Stmt::Kind::kIf) return;
+    find_final(last.body);
+    find_final(last.other);
+  }
+
+  [[nodiscard]] bool is_final(const Stmt& stmt) const {
+    return std::find(final_.begin(), final_.end(), &stmt) != final_.end();
+  }
+
+  void assign(SlotId slot, const Range& range) {
+    env_[slot] = range;
+    out_.slot[slot] = hull(out_.slot[slot], range);
+  }
+
+  void run(const std::vector<StmtId>& stmts) {
+    for (const StmtId id : stmts) run(program_.stmts[id]);
+  }
+
+  void run(const Stmt& stmt) {
+    switch (stmt.kind) {
+      case Stmt::Kind::kAssign:
+        return assign(stmt.slot, eval(stmt.expr));
+      case Stmt::Kind::kIf:
+        return branch(stmt);
+      case Stmt::Kind::kLoop:
+        return loop(stmt);
+      case Stmt::Kind::kBreak:
+      case Stmt::Kind::kContinue:
+        return;
+    }
+  }
+
+  void branch(const Stmt& stmt) {
+    eval(stmt.expr);
+    const std::vector<Range> before = env_;
+    run(stmt.body);
+    const std::vector<Range> after_then = std::exchange(env_, before);
+    run(stmt.other);
+    join(after_then);
+  }
+
+  void loop(const Stmt& stmt) {
+    widen(stmt.body);
+    widen(stmt.other);
+    const std::vector<Range> head = env_;
+    eval(stmt.expr);
+    run(stmt.body);
+    join(head);  // `continue` may have skipped a part of the body
+    run(stmt.other);
+    env_ = head;
+  }
+
+  /// Makes every name that the statements assign anything at all.
+  void widen(const std::vector<StmtId>& stmts) {
+    for (const StmtId id : stmts) {
+      const Stmt& stmt = program_.stmts[id];
+      if (stmt.kind == Stmt::Kind::kAssign) assign(stmt.slot, Range::all());
+      widen(stmt.body);
+      widen(stmt.other);
+    }
+  }
+
+  void join(const std::vector<Range>& other) {
+    for (std::size_t slot = 0; slot < env_.size(); ++slot) {
+      env_[slot] = hull(env_[slot], other[slot]);
+    }
+  }
+
+  Range eval(ExprId id) {
+    out_.expr[id] = eval(program_.exprs[id]);
+    return out_.expr[id];
+  }
+
+  Range eval(const Expr& expr) {
+    switch (expr.kind) {
+      case Expr::Kind::kConstant:
+        return Range::of(expr.value);
+      case Expr::Kind::kName:
+        return env_[expr.slot];
+      case Expr::Kind::kAndThen:
+      case Expr::Kind::kOrElse:
+        eval(expr.a);
+        eval(expr.b);
+        return {0, 1};
+      case Expr::Kind::kChoose: {
+        eval(expr.a);
+        const Range b = eval(expr.b);
+        return hull(b, eval(expr.c));
+      }
+      case Expr::Kind::kApply:
+        break;
+    }
+    const Range a = eval(expr.a);
+    return apply_faultless(expr.op, a, is_unary(expr.op) ? a : eval(expr.b));
+  }
+
+  const FormulaProgram& program_;
+  std::vector<const Stmt*> final_;
+  std::vector<Range> env_;  // by slot
+  Inference out_;
+};
+
+}  // namespace
+
+Inference infer(const FormulaProgram& program, std::uint32_t num_xcds, std::uint32_t cus_per_xcd) {
+  return Walk(program, num_xcds, cus_per_xcd).run();
+}
+
+}  // namespace swizzleperf

@@ -1,0 +1,22 @@
+// What printed code needs to know of a formula: which values may need 64 bits.
+//
+// The printed function serves every grid of fewer than 2^31 blocks, so the ranges here hold for all
+// of them at once, with only the die count fixed. They describe launches on which the formula does
+// not fault; a launch on which it does was never proved, and nobody runs it.
+#pragma once
+
+#include <vector>
+
+#include "formula/arithmetic.h"
+#include "formula/syntax.h"
+
+namespace swizzleperf {
+
+struct Inference {
+  std::vector<Range> expr;  ///< by ExprId: the values of that node
+  std::vector<Range> slot;  ///< by SlotId: all values the name ever has
+};
+
+Inference infer(const FormulaProgram& program, std::uint32_t num_xcds, std::uint32_t cus_per_xcd);
+
+}  // namespace swizzleperf

@@ -1,0 +1,120 @@
+// See apply.h.
+#include "optimize/apply.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "swizzleperf/print.h"
+
+namespace swizzleperf {
+namespace {
+
+constexpr std::uint64_t kComparedBlocks = 24;
+constexpr const char* kHelper = "swizzleperf_block";
+
+std::string grid_text(const Dim3& grid) {
+  return fmt::format("{} x {} x {}", grid.x, grid.y, grid.z);
+}
+
+std::string proof_comment(const Launch& launch, const Proof& proof) {
+  std::string text =
+      fmt::format("Proved by evaluation: every block exactly once on the grid {} with {} {}s",
+                  grid_text(launch.shape.grid), launch.shape.num_xcds, launch.machine.die_word);
+  if (proof.guard.condition.empty()) {
+    return text + fmt::format(
+                      "\nand on all {} launches of the declared range (1-3 dimensions, up to 4,096 "
+                      "blocks).",
+                      proof.range.checked);
+  }
+  return text + fmt::format(
+                    ".\nElsewhere it holds where {}; where not ({:.0f} % of the declared range's "
+                    "launches)\nthis code is the identity.",
+                    proof.guard.condition, 100 * proof.guarded_share);
+}
+
+/// The flags with which the program's device half was compiled, for parsing it again.
+std::vector<std::string> parse_arguments(const vgpu::BuiltProgram& built) {
+  std::vector<std::string> arguments;
+  const std::vector<std::string>& command = built.compile_command;
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& a = command[i];
+    const bool takes_value = a == "-c" || a == "-o";
+    if (takes_value) {
+      ++i;
+      continue;
+    }
+    if (a == "-emit-llvm" || a == "--offload-device-only" || a.starts_with("-O") ||
+        a == "-ferror-limit=1") {
+      continue;
+    }
+    if (a == "-Xclang") {  // code generation only
+      ++i;
+      continue;
+    }
+    arguments.push_back(a);
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads) {
+  Proof proof;
+  proof.launch_blocks = shape.grid.count();
+  proof.range = verify_range(swizzle.formula, default_verify_range(), threads);
+  if (proof.range.failed == 0) return proof;
+  const auto guard = find_guard(swizzle.formula, default_verify_range(), threads);
+  if (guard) {
+    proof.guard = guard->guard;
+    proof.guarded_share =
+        static_cast<double>(guard->fallen_back) / static_cast<double>(guard->checked);
+  } else {
+    proof.guard.condition =
+        fmt::format("num_pid_x == {} && num_pid_y == {} && num_pid_z == {} && num_xcds == {}",
+                    shape.grid.x, shape.grid.y, shape.grid.z, shape.num_xcds);
+    proof.guarded_share = 1;
+  }
+  return proof;
+}
+
+std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof) {
+  PrintOptions options;
+  options.function = kHelper;
+  options.num_xcds = launch.shape.num_xcds;
+  options.cus_per_xcd = launch.shape.cus_per_xcd;
+  options.guard = proof.guard;
+  options.comment =
+      fmt::format("Swizzle {}: {}\n{}", swizzle.spec, swizzle.words, proof_comment(launch, proof));
+  return print_cpp(swizzle.formula, options);
+}
+
+Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
+              const vgpu::ProgramSpec& spec, const vgpu::BuiltProgram& built,
+              const std::filesystem::path& work_directory) {
+  Applied applied;
+  splice::SpliceRequest request;
+  request.source = spec.program;
+  request.compile_arguments = parse_arguments(built);
+  request.kernel = launch.trace.kernel;
+  request.function = kHelper;
+  request.helper_code = helper_code(swizzle, launch, proof);
+  applied.splice = splice::splice(request);
+
+  // The patched text is compiled for the device only and its kernel is run, block by block, in
+  // place of the original's, on the original's memory: same host code, same inputs.
+  const std::filesystem::path directory = work_directory / "patched";
+  std::filesystem::create_directories(directory);
+  vgpu::ProgramSpec patched = spec;
+  patched.program = directory / spec.program.filename();
+  const std::filesystem::path beside = std::filesystem::absolute(spec.program).parent_path();
+  patched.compile_options.push_back("-iquote" + beside.string());
+  write_file(patched.program, applied.splice.patched);
+  const std::filesystem::path bitcode = vgpu::build_device(patched, directory);
+  vgpu::ProgramSpec same_launch = spec;
+  applied.comparison = vgpu::compare_blocks(same_launch, built, bitcode,
+                                            verify_grid(swizzle.formula, launch.shape).permutation,
+                                            kComparedBlocks, 1);
+  return applied;
+}
+
+}  // namespace swizzleperf

@@ -1,0 +1,37 @@
+// See launch.h.
+#include "optimize/launch.h"
+
+#include <array>
+#include <utility>
+
+namespace swizzleperf {
+
+Launch place(Trace trace, Machine machine) {
+  const BlockResources block = {static_cast<std::uint32_t>(trace.block.count()), trace.vgprs,
+                                trace.lds_bytes};
+  Launch launch = {std::move(trace), std::move(machine), {}, {}};
+  launch.occupancy = occupancy(launch.machine, block);
+  launch.shape = {launch.trace.grid, launch.machine.dies, launch.machine.cus_per_die};
+  return launch;
+}
+
+bool is_source(const std::filesystem::path& program) {
+  static constexpr std::array<std::string_view, 6> kEndings = {".hip", ".cu",  ".cpp",
+                                                               ".cc",  ".cxx", ".c++"};
+  const std::string ending = program.extension().string();
+  for (const std::string_view e : kEndings) {
+    if (ending == e) return true;
+  }
+  return false;
+}
+
+Trace obtain_trace(const vgpu::ProgramSpec& spec, const std::filesystem::path& work_directory,
+                   std::optional<vgpu::BuiltProgram>* built) {
+  if (is_trace_file(spec.program)) return read_trace(spec.program);
+  vgpu::BuiltProgram program = vgpu::build_program(spec, work_directory);
+  Trace trace = vgpu::trace_program(spec, program);
+  if (built != nullptr) *built = std::move(program);
+  return trace;
+}
+
+}  // namespace swizzleperf

@@ -1,0 +1,320 @@
+// See optimize.h.
+#include "optimize/optimize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/files.h"
+#include "base/random.h"
+#include "optimize/journal.h"
+#include "report/metrics.h"
+#include "report/progress.h"
+#include "swizzleperf/error.h"
+
+namespace swizzleperf {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::uint64_t text_hash(const std::string& text) {
+  std::uint64_t hash = text.size();
+  for (const char c : text) hash = mix64(hash ^ static_cast<unsigned char>(c));
+  return hash;
+}
+
+std::string_view objective_name(Objective objective) {
+  switch (objective) {
+    case Objective::kL2:
+      return "l2";
+    case Objective::kHbm:
+      return "hbm";
+    case Objective::kTime:
+      break;
+  }
+  return "time";
+}
+
+/// What decides a run's result; a resumed run must ask the same.
+json config_of(const OptimizeRequest& r) {
+  return {{"schema_version", kSchemaVersion},
+          {"program", fs::absolute(r.program.program).string()},
+          {"program_hash", text_hash(read_file(r.program.program))},
+          {"arguments", r.program.arguments},
+          {"compile_options", r.program.compile_options},
+          {"kernel", r.program.kernel_regex},
+          {"launch", r.program.launch_index},
+          {"machine", r.machine},
+          {"objective", objective_name(r.objective)},
+          {"swizzles", r.extra_swizzles},
+          {"seed", r.seed}};
+}
+
+/// Creates the run directory, or checks that a resumed one belongs to the same question.
+void open_run_directory(const OptimizeRequest& r) {
+  const fs::path config_file = r.run_directory / "config.json";
+  const json config = config_of(r);
+  if (!r.resume) {
+    std::error_code error;
+    fs::create_directories(r.run_directory, error);
+    if (error) {
+      throw input_error(
+          fmt::format("{}: cannot be created: {}", r.run_directory.string(), error.message()));
+    }
+    if (fs::exists(config_file)) {
+      throw usage_error(
+          fmt::format("{} already holds a run: continue it with --resume, or name "
+                      "another directory",
+                      r.run_directory.string()));
+    }
+    write_file(config_file, config.dump(2) + "\n");
+    return;
+  }
+  json before;
+  try {
+    before = json::parse(read_file(config_file));
+  } catch (const json::exception&) {
+    throw input_error(config_file.string() + ": not a run's config.json");
+  }
+  for (const auto& [key, value] : config.items()) {
+    if (!before.contains(key) || before[key] != value) {
+      throw usage_error(
+          fmt::format("{}: the run was started with another {} ({}, now {}); start a "
+                      "new run directory",
+                      r.run_directory.string(), key,
+                      before.contains(key) ? before[key].dump() : "none", value.dump()));
+    }
+  }
+}
+
+/// Replays on each rung, answered from the journal where it can be.
+class Judge {
+ public:
+  Judge(const Launch& launch, const Replayer& replayer, const std::vector<Rung>& rungs,
+        const std::vector<std::size_t>& samples, Journal& journal)
+      : launch_(launch), replayer_(replayer), rungs_(rungs), samples_(samples), journal_(journal) {}
+
+  Score operator()(const Candidate& candidate, std::size_t rung) {
+    if (const auto known = journal_.find(rung, candidate.spec)) return score_in(*known);
+    const SimResult result = replay(candidate, rung);
+    const Score score = score_of(result);
+    journal_.append({{"rung", rung},
+                     {"spec", candidate.spec},
+                     {"hash", fmt::format("{:016x}", candidate.hash)},
+                     {"time_ms", score.time_ms},
+                     {"l2_requests", score.l2_requests},
+                     {"l2_misses", score.l2_misses},
+                     {"hbm_bytes", score.hbm_bytes},
+                     {"result", to_json(result, launch_.trace.buffers)}});
+    return score;
+  }
+
+  /// The full metrics of a candidate on the last rung.
+  [[nodiscard]] json metrics(const Candidate& candidate) const {
+    return journal_.find(rungs_.size() - 1, candidate.spec).value().at("result");
+  }
+
+ private:
+  static Score score_in(const json& record) {
+    return {record.at("time_ms"), record.at("l2_requests"), record.at("l2_misses"),
+            record.at("hbm_bytes")};
+  }
+
+  [[nodiscard]] SimResult replay(const Candidate& candidate, std::size_t rung) const {
+    const std::vector<std::uint32_t> all = permutation_of(candidate.spec, launch_.shape);
+    const std::span<const std::uint32_t> part(all.data(), rungs_[rung].blocks);
+    return rungs_[rung].share >= 1 ? replayer_.exact(part)
+                                   : replayer_.sampled(samples_[rung], part, rungs_[rung].dies);
+  }
+
+  const Launch& launch_;
+  const Replayer& replayer_;
+  const std::vector<Rung>& rungs_;
+  const std::vector<std::size_t>& samples_;
+  Journal& journal_;
+};
+
+/// Enough of a SimResult for the verdict, from its JSON (a resumed run has only that).
+SimResult from_json(const json& j) {
+  SimResult r;
+  r.l2 = {j.at("l2").at("requests"), j.at("l2").at("hits")};
+  r.hbm_read_bytes = j.at("hbm").at("read_bytes");
+  r.hbm_write_bytes = j.at("hbm").at("write_bytes");
+  r.time_ms = j.at("time_ms");
+  for (const Bound b : {Bound::kCompute, Bound::kL2, Bound::kFabric, Bound::kLastLevel,
+                        Bound::kMemory, Bound::kLatency}) {
+    if (j.at("bound") == bound_name(b)) r.bound = b;
+  }
+  return r;
+}
+
+SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Replayer& replayer,
+                        Journal& journal, json& baseline, json& best) {
+  const std::vector<Rung> rungs = plan_rungs(replayer);
+  std::vector<std::size_t> samples(rungs.size(), 0);
+  for (std::size_t i = rungs.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
+    if (rungs[i].share < 1) {
+      samples[i] = replayer.add_sample(rungs[i].share, request.seed, request.threads);
+    }
+  }
+  Judge judge_candidate(launch, replayer, rungs, samples, journal);
+  Progress progress(request.quiet);
+  const SearchSetup setup = {launch.shape, request.objective, request.extra_swizzles,
+                             request.threads};
+  SearchHooks hooks;
+  hooks.evaluate = [&](const Candidate& c, std::size_t rung) { return judge_candidate(c, rung); };
+  hooks.progress = [&](std::size_t rung, std::size_t done, std::size_t of, const Candidate& leader,
+                       const Score& score) {
+    const double share =
+        (static_cast<double>(rung) + static_cast<double>(done) / static_cast<double>(of)) /
+        static_cast<double>(rungs.size());
+    progress.update(
+        fmt::format("search {}/{} ({}): {}/{} candidates, best {} with {:.1f} % L2 hits, {:.3f} ms",
+                    rung + 1, rungs.size(), rungs[rung].name, done, of, leader.spec,
+                    score.l2_requests > 0 ? 100 * (1 - score.l2_misses / score.l2_requests) : 0.0,
+                    score.time_ms),
+        share);
+  };
+  SearchResult result = search(setup, rungs, hooks);
+  baseline = judge_candidate.metrics(result.identity.candidate);
+  if (!result.finalists.empty()) {
+    best = judge_candidate.metrics(result.finalists.front().candidate);
+  }
+  progress.finish(fmt::format("search: {} distinct orders replayed, {} refused", result.candidates,
+                              result.refused.size()));
+  return result;
+}
+
+json proof_json(const Proof& proof) {
+  return {{"launch_blocks", proof.launch_blocks},
+          {"range", {{"checked", proof.range.checked}, {"failed", proof.range.failed}}},
+          {"guard", proof.guard.condition.empty() ? json() : json(proof.guard.condition)},
+          {"guarded_share", proof.guarded_share}};
+}
+
+json applied_json(const OptimizeOutcome& o) {
+  if (!o.applied) return {{"patch", nullptr}, {"reason", o.not_applied}};
+  json remaps = json::array();
+  for (const splice::Remap& r : o.applied->splice.existing_remaps) {
+    remaps.push_back({{"where", r.where}, {"what", r.what}});
+  }
+  return {{"patch", "best.patch"},
+          {"changed", o.applied->splice.changed},
+          {"existing_remaps", remaps},
+          {"notes", o.applied->splice.notes},
+          {"comparison",
+           {{"equal", o.applied->comparison.first_difference.empty()},
+            {"blocks_compared", o.applied->comparison.blocks_compared},
+            {"bytes_compared", o.applied->comparison.bytes_compared},
+            {"first_difference", o.applied->comparison.first_difference.empty()
+                                     ? json()
+                                     : json(o.applied->comparison.first_difference)}}}};
+}
+
+json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, double seconds) {
+  const Launch& l = o.launch;
+  json attempts = json::array();
+  for (const Ranked& r : o.search.finalists) {
+    attempts.push_back({{"swizzle", r.candidate.spec},
+                        {"hash", fmt::format("{:016x}", r.candidate.hash)},
+                        {"time_ms", r.score.time_ms},
+                        {"l2_hit_rate", 1 - r.score.l2_misses / r.score.l2_requests},
+                        {"hbm_bytes", r.score.hbm_bytes}});
+  }
+  json best;
+  if (o.best_swizzle) {
+    best = {{"swizzle", o.best_swizzle->spec},
+            {"words", o.best_swizzle->words},
+            {"formula", o.best_swizzle->formula.text()},
+            {"code", o.code},
+            {"metrics", o.best},
+            {"proof", o.proof ? proof_json(*o.proof) : json()},
+            {"applied", applied_json(o)}};
+  }
+  return {
+      {"schema_version", kSchemaVersion},
+      {"program", l.trace.program},
+      {"kernel", l.trace.kernel},
+      {"machine", l.machine.name},
+      {"objective", objective_name(request.objective)},
+      {"seed", request.seed},
+      {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
+      {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
+      {"blocks_per_cu", l.occupancy.blocks_per_cu},
+      {"occupancy_limit", l.occupancy.limit},
+      {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
+      {"best", best},
+      {"verdict", {{"decision", decision_name(o.verdict.decision)}, {"reason", o.verdict.reason}}},
+      {"attempts", attempts},
+      {"totals",
+       {{"candidates", o.search.candidates},
+        {"refused", o.search.refused.size()},
+        {"seconds", seconds}}}};
+}
+
+}  // namespace
+
+OptimizeOutcome optimize(const OptimizeRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const Machine machine = load_machine(request.machine);
+  open_run_directory(request);
+  const fs::path trace_file = request.run_directory / "launch.trace";
+  const ScratchDirectory scratch;
+
+  vgpu::ProgramSpec spec = request.program;
+  spec.arch = machine.vendor == "amd" ? machine.arch : spec.arch;
+  std::optional<vgpu::BuiltProgram> built;
+  OptimizeOutcome o;
+  const bool traced_before = request.resume && is_trace_file(trace_file);
+  Trace trace;
+  if (traced_before) {
+    trace = read_trace(trace_file);
+  } else {
+    trace = obtain_trace(spec, scratch.path(), &built);
+    write_trace(trace, trace_file);
+  }
+  o.launch = place(std::move(trace), machine);
+
+  Journal journal(request.run_directory / "journal.jsonl");
+  Replayer replayer(o.launch.trace, machine, o.launch.occupancy.blocks_per_cu);
+  o.search = run_search(request, o.launch, replayer, journal, o.baseline, o.best);
+  const SimResult identity = from_json(o.baseline);
+  if (!o.search.finalists.empty()) {
+    const SimResult best = from_json(o.best);
+    o.verdict = judge(machine, identity, &best);
+    o.best_swizzle = make_swizzle(o.search.finalists.front().candidate.spec);
+    o.proof = prove(*o.best_swizzle, o.launch.shape, request.threads);
+    o.code = helper_code(*o.best_swizzle, o.launch, *o.proof);
+    write_file(request.run_directory / "best.swz", o.best_swizzle->formula.text());
+  } else {
+    o.verdict = judge(machine, identity, nullptr);
+  }
+
+  if (o.verdict.decision == Verdict::Decision::kKeepIdentity) {
+    o.not_applied = "the verdict is to keep the identity";
+  } else if (!is_source(spec.program)) {
+    o.not_applied = "the program was not given as source";
+  } else {
+    if (!built) built = vgpu::build_program(spec, scratch.path());
+    try {
+      o.applied = apply(*o.best_swizzle, o.launch, *o.proof, spec, *built, scratch.path());
+      if (o.applied->comparison.first_difference.empty()) {
+        write_file(request.run_directory / "best.patch", o.applied->splice.patch);
+      } else {
+        o.not_applied = "the patched kernel does not compute the same bytes: " +
+                        o.applied->comparison.first_difference;
+      }
+    } catch (const Error& error) {
+      o.not_applied = error.what();
+    }
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  o.json = result_json(request, o, seconds);
+  write_file(request.run_directory / "result.json", o.json.dump(2) + "\n");
+  return o;
+}
+
+}  // namespace swizzleperf

@@ -1,0 +1,561 @@
+// See build.h. Three ways to learn what a block asks of memory, the cheapest that holds:
+//
+//   affine  Blocks of a region (first / inner / last index of each axis) have the same pattern
+//           sequence and addresses affine in the block index. Fitted on one block and one step per
+//           axis, checked on others. A million blocks of a transpose cost a dozen runs.
+//   prefix  Kernels that decode their tile from a linear index (grouped orders, head-first
+//           attention, any remap) are affine in coordinates we cannot see. But a block's first
+//           accesses already show where it works: every block is run for a short prefix, blocks
+//           with the same prefix shape form a class, and in each class the rest of the stream is
+//           predicted from the prefix' addresses (an exact linear relation fitted on a few whole
+//           blocks, checked on others).
+//   full    Everything else is run whole, and equal streams up to a shift per array are stored
+//   once.
+//
+// Rejected: symbolic execution over the block index. It would have to understand every instruction
+// twice; fitting and checking needs only the recorder.
+#include "trace/build.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "base/parallel.h"
+#include "base/random.h"
+
+namespace swizzleperf {
+namespace {
+
+constexpr std::uint64_t kPrefixEvents = 64;
+constexpr std::uint64_t kSmallRegion = 12;  // blocks; not worth fitting
+constexpr std::uint64_t kChecks = 8;        // unseen blocks that must agree, per region or class
+constexpr std::size_t kMaxClasses = 256;    // of prefixes; more means that the idea does not fit
+
+/// What several threads share: the launch's patterns, and each thread's way to record.
+struct Worker {
+  PatternTable patterns;
+  BlockRecorder recorder{patterns};
+  std::vector<std::uint32_t> to_global;  // local pattern -> Trace::patterns
+};
+
+struct Build {
+  Trace& trace;
+  const RunBlock& run;
+  const BuildOptions& options;
+  std::vector<Worker> workers;
+  PatternTable global;
+  std::mutex mutex;  // guards `global`, the counters below and appends to the trace
+  std::unordered_multimap<std::uint64_t, std::uint32_t> template_by_hash;
+
+  Build(Trace& t, const RunBlock& r, const BuildOptions& o)
+      : trace(t), run(r), options(o), workers(std::max(1U, o.threads)) {}
+};
+
+/// Runs one block; its patterns are global on return. `stop_after` as in BlockRecorder.
+RawBlock run_one(Build& build, std::uint64_t block, unsigned thread, std::uint64_t stop_after) {
+  Worker& worker = build.workers[thread];
+  worker.recorder.stop_after(stop_after);
+  build.run(unlinear(block, build.trace.grid), worker.recorder);
+  RawBlock raw = worker.recorder.finish();
+  const std::vector<Pattern>& local = worker.patterns.patterns();
+  if (worker.to_global.size() < local.size()) {
+    const std::lock_guard lock(build.mutex);
+    for (std::size_t i = worker.to_global.size(); i < local.size(); ++i) {
+      worker.to_global.push_back(build.global.intern(local[i]));
+    }
+  }
+  for (RawEvent& e : raw.events) e.pattern = worker.to_global[e.pattern];
+  return raw;
+}
+
+std::vector<RawBlock> run_many(Build& build, const std::vector<std::uint64_t>& blocks) {
+  std::vector<RawBlock> raw(blocks.size());
+  parallel_for(blocks.size(), build.options.threads, [&](std::uint64_t i, unsigned thread) {
+    raw[i] = run_one(build, blocks[i], thread, 0);
+  });
+  build.trace.method.blocks_run += blocks.size();
+  return raw;
+}
+
+/// Buffer that holds an address; buffers are sorted by base.
+std::uint16_t buffer_of(const Trace& trace, std::uint64_t address) {
+  const auto after = std::upper_bound(trace.buffers.begin(), trace.buffers.end(), address,
+                                      [](std::uint64_t a, const Buffer& b) { return a < b.base; });
+  const auto index = after == trace.buffers.begin() ? 0 : after - trace.buffers.begin() - 1;
+  return static_cast<std::uint16_t>(index);
+}
+
+bool same_shape(const RawBlock& a, const RawBlock& b) {
+  if (a.events.size() != b.events.size() || a.intervals.size() != b.intervals.size()) return false;
+  for (std::size_t i = 0; i < a.events.size(); ++i) {
+    const RawEvent& x = a.events[i];
+    const RawEvent& y = b.events[i];
+    if (x.pattern != y.pattern || x.kind != y.kind || x.wave != y.wave) return false;
+  }
+  for (std::size_t i = 0; i < a.intervals.size(); ++i) {
+    if (a.intervals[i].event_end != b.intervals[i].event_end ||
+        a.intervals[i].barrier != b.intervals[i].barrier) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int64_t difference(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::int64_t>(a - b);
+}
+
+/// Appends a template and returns its index; an equal one is reused.
+std::uint32_t add_template(Build& build, Template&& t) {
+  std::uint64_t hash = t.events.size();
+  for (const Event& e : t.events) {
+    hash = mix64(hash ^ static_cast<std::uint64_t>(e.offset) ^
+                 (static_cast<std::uint64_t>(e.pattern) << 32 | e.slot));
+  }
+  const auto [first, last] = build.template_by_hash.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (build.trace.templates[it->second] == t) return it->second;
+  }
+  const auto index = static_cast<std::uint32_t>(build.trace.templates.size());
+  build.trace.templates.push_back(std::move(t));
+  build.template_by_hash.emplace(hash, index);
+  return index;
+}
+
+void set_block(Build& build, std::uint64_t block, std::uint32_t template_index,
+               const std::vector<std::int64_t>& anchors) {
+  build.trace.blocks[block] = {template_index, build.trace.anchors.size()};
+  build.trace.anchors.insert(build.trace.anchors.end(), anchors.begin(), anchors.end());
+}
+
+// ---- full ---------------------------------------------------------------------------------------
+
+/// A block as a template with one slot an array, anchored at the array's first access.
+void add_raw_block(Build& build, std::uint64_t block, const RawBlock& raw) {
+  Template t;
+  std::vector<std::int64_t> anchors;
+  std::unordered_map<std::uint16_t, std::uint16_t> slot_of_buffer;
+  t.events.reserve(raw.events.size());
+  for (const RawEvent& e : raw.events) {
+    const std::uint16_t buffer = buffer_of(build.trace, e.address);
+    const auto [it, is_new] =
+        slot_of_buffer.emplace(buffer, static_cast<std::uint16_t>(anchors.size()));
+    if (is_new) {
+      anchors.push_back(static_cast<std::int64_t>(e.address));
+      t.slot_buffer.push_back(buffer);
+    }
+    t.events.push_back({static_cast<std::int64_t>(e.address) - anchors[it->second], e.pattern,
+                        it->second, e.kind, e.wave});
+  }
+  t.intervals = raw.intervals;
+  const std::lock_guard lock(build.mutex);
+  set_block(build, block, add_template(build, std::move(t)), anchors);
+}
+
+void trace_full(Build& build, const std::vector<std::uint64_t>& blocks) {
+  parallel_for(blocks.size(), build.options.threads, [&](std::uint64_t i, unsigned thread) {
+    add_raw_block(build, blocks[i], run_one(build, blocks[i], thread, 0));
+  });
+  build.trace.method.blocks_run += blocks.size();
+}
+
+// ---- affine -------------------------------------------------------------------------------------
+
+/// A box of block indices, [first, first + extent) on each axis.
+struct Region {
+  std::array<std::uint32_t, 3> first;
+  std::array<std::uint32_t, 3> extent;
+  [[nodiscard]] std::uint64_t count() const {
+    return static_cast<std::uint64_t>(extent[0]) * extent[1] * extent[2];
+  }
+};
+
+std::uint64_t block_at(const Trace& trace, const Region& r, std::array<std::uint32_t, 3> step) {
+  return linear({r.first[0] + step[0], r.first[1] + step[1], r.first[2] + step[2]}, trace.grid);
+}
+
+std::array<std::uint32_t, 3> step_of(const Region& region, std::uint64_t i) {
+  return {static_cast<std::uint32_t>(i % region.extent[0]),
+          static_cast<std::uint32_t>(i / region.extent[0] % region.extent[1]),
+          static_cast<std::uint32_t>(i / region.extent[0] / region.extent[1])};
+}
+
+std::vector<std::uint64_t> blocks_of(const Trace& trace, const Region& region) {
+  std::vector<std::uint64_t> blocks(region.count());
+  for (std::uint64_t i = 0; i < blocks.size(); ++i) {
+    blocks[i] = block_at(trace, region, step_of(region, i));
+  }
+  return blocks;
+}
+
+/// First, inner and last index of each axis: ragged edges and halos differ from the inside.
+std::vector<Region> regions_of(const Dim3& grid) {
+  const std::array<std::uint32_t, 3> extent = {grid.x, grid.y, grid.z};
+  std::array<std::vector<std::pair<std::uint32_t, std::uint32_t>>, 3> cuts;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint32_t n = extent[axis];
+    if (n <= 3) {
+      for (std::uint32_t i = 0; i < n; ++i) cuts[axis].emplace_back(i, 1);
+    } else {
+      cuts[axis] = {{0, 1}, {1, n - 2}, {n - 1, 1}};
+    }
+  }
+  std::vector<Region> regions;
+  for (const auto& [z, nz] : cuts[2]) {
+    for (const auto& [y, ny] : cuts[1]) {
+      for (const auto& [x, nx] : cuts[0]) regions.push_back({{x, y, z}, {nx, ny, nz}});
+    }
+  }
+  return regions;
+}
+
+using Slope = std::array<std::int64_t, 3>;  // bytes an event moves per step on each axis
+
+/// Slopes of every event, or nothing when the samples do not share one shape or do not divide.
+std::optional<std::vector<Slope>> fit_slopes(const Region& region,
+                                             const std::vector<RawBlock>& samples) {
+  const RawBlock& origin = samples[0];
+  std::vector<Slope> slopes(origin.events.size(), Slope{});
+  std::size_t sample = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t step = region.extent[axis] - 1;
+    if (step == 0) continue;
+    const RawBlock& far = samples[sample++];
+    if (!same_shape(origin, far)) return std::nullopt;
+    for (std::size_t e = 0; e < slopes.size(); ++e) {
+      const std::int64_t moved = difference(far.events[e].address, origin.events[e].address);
+      if (moved % step != 0) return std::nullopt;
+      slopes[e][axis] = moved / step;
+    }
+  }
+  return slopes;
+}
+
+bool predicts(const std::vector<Slope>& slopes, const RawBlock& origin, const RawBlock& seen,
+              const std::array<std::uint32_t, 3>& step) {
+  if (!same_shape(origin, seen)) return false;
+  for (std::size_t e = 0; e < slopes.size(); ++e) {
+    std::int64_t moved = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) moved += slopes[e][axis] * step[axis];
+    if (difference(seen.events[e].address, origin.events[e].address) != moved) return false;
+  }
+  return true;
+}
+
+/// A template whose slots are (array, slope) pairs; fills the slots' slopes and anchors at origin.
+Template affine_template(const Trace& trace, const RawBlock& origin,
+                         const std::vector<Slope>& slopes, std::vector<Slope>& slot_slope,
+                         std::vector<std::int64_t>& slot_anchor) {
+  Template t;
+  t.intervals = origin.intervals;
+  for (std::size_t e = 0; e < origin.events.size(); ++e) {
+    const RawEvent& raw = origin.events[e];
+    const std::uint16_t buffer = buffer_of(trace, raw.address);
+    std::size_t slot = 0;
+    while (slot < slot_slope.size() &&
+           (slot_slope[slot] != slopes[e] || t.slot_buffer[slot] != buffer)) {
+      ++slot;
+    }
+    if (slot == slot_slope.size()) {
+      slot_slope.push_back(slopes[e]);
+      slot_anchor.push_back(static_cast<std::int64_t>(raw.address));
+      t.slot_buffer.push_back(buffer);
+    }
+    t.events.push_back({static_cast<std::int64_t>(raw.address) - slot_anchor[slot], raw.pattern,
+                        static_cast<std::uint16_t>(slot), raw.kind, raw.wave});
+  }
+  return t;
+}
+
+/// Returns false, having changed nothing but the counters, when the region is not affine.
+bool trace_affine(Build& build, const Region& region) {
+  Trace& trace = build.trace;
+  std::vector<std::array<std::uint32_t, 3>> steps = {{0, 0, 0}};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (region.extent[axis] > 1) {
+      steps.push_back({0, 0, 0});
+      steps.back()[axis] = region.extent[axis] - 1;
+    }
+  }
+  const std::size_t fitted = steps.size();
+  Random random(build.options.seed + region.count());
+  while (steps.size() < fitted + kChecks) {
+    steps.push_back(step_of(region, random.below(region.count())));
+  }
+  std::vector<std::uint64_t> blocks;
+  blocks.reserve(steps.size());
+  for (const auto& step : steps) blocks.push_back(block_at(trace, region, step));
+  const std::vector<RawBlock> samples = run_many(build, blocks);
+  trace.method.blocks_checked += kChecks;
+
+  const auto slopes = fit_slopes(region, samples);
+  if (!slopes) return false;
+  for (std::size_t i = fitted; i < samples.size(); ++i) {
+    if (!predicts(*slopes, samples[0], samples[i], steps[i])) return false;
+  }
+  std::vector<Slope> slot_slope;
+  std::vector<std::int64_t> slot_anchor;
+  Template t = affine_template(trace, samples[0], *slopes, slot_slope, slot_anchor);
+  const std::uint32_t index = add_template(build, std::move(t));
+  std::vector<std::int64_t> anchors(slot_anchor.size());
+  for (std::uint64_t i = 0; i < region.count(); ++i) {
+    const auto step = step_of(region, i);
+    for (std::size_t s = 0; s < anchors.size(); ++s) {
+      anchors[s] = slot_anchor[s];
+      for (std::size_t axis = 0; axis < 3; ++axis) anchors[s] += slot_slope[s][axis] * step[axis];
+    }
+    set_block(build, block_at(trace, region, step), index, anchors);
+  }
+  trace.method.blocks_extrapolated += region.count() - samples.size();
+  return true;
+}
+
+// ---- prefix -------------------------------------------------------------------------------------
+
+/// Blocks whose prefixes have one shape; anchors[i] are block i's first addresses, one an array.
+struct PrefixClass {
+  std::vector<std::uint64_t> blocks;
+  std::vector<std::vector<std::int64_t>> anchors;
+};
+
+/// The shape of a prefix: everything but where each array's first access lies.
+std::uint64_t prefix_shape(const Trace& trace, const RawBlock& raw,
+                           std::vector<std::int64_t>& anchors) {
+  std::vector<std::pair<std::uint16_t, std::int64_t>> first;  // array -> anchor
+  std::uint64_t hash = raw.events.size();
+  for (const RawEvent& e : raw.events) {
+    const std::uint16_t buffer = buffer_of(trace, e.address);
+    auto it = std::find_if(first.begin(), first.end(),
+                           [&](const auto& known) { return known.first == buffer; });
+    if (it == first.end()) {
+      first.emplace_back(buffer, static_cast<std::int64_t>(e.address));
+      it = first.end() - 1;
+    }
+    const std::uint64_t offset = e.address - static_cast<std::uint64_t>(it->second);
+    hash = mix64(hash ^ offset) ^
+           (static_cast<std::uint64_t>(e.pattern) << 32 | static_cast<std::uint64_t>(buffer) << 12 |
+            static_cast<std::uint64_t>(e.wave) << 4 | static_cast<std::uint64_t>(e.kind));
+  }
+  anchors.clear();
+  for (const auto& [buffer, anchor] : first) anchors.push_back(anchor);
+  return mix64(hash);
+}
+
+/// Runs every block's prefix and groups the blocks; nothing when there are too many shapes or the
+/// prefixes are the whole of the blocks.
+std::optional<std::vector<PrefixClass>> classify(Build& build,
+                                                 const std::vector<std::uint64_t>& blocks) {
+  std::unordered_map<std::uint64_t, std::size_t> class_of;
+  std::vector<PrefixClass> classes;
+  std::vector<std::uint64_t> shape(blocks.size());
+  std::vector<std::vector<std::int64_t>> anchors(blocks.size());
+  parallel_for(blocks.size(), build.options.threads, [&](std::uint64_t i, unsigned thread) {
+    const RawBlock raw = run_one(build, blocks[i], thread, kPrefixEvents);
+    shape[i] = prefix_shape(build.trace, raw, anchors[i]);
+  });
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto [it, is_new] = class_of.emplace(shape[i], classes.size());
+    if (is_new) classes.emplace_back();
+    if (classes.size() > kMaxClasses) return std::nullopt;
+    classes[it->second].blocks.push_back(blocks[i]);
+    classes[it->second].anchors.push_back(std::move(anchors[i]));
+  }
+  return classes;
+}
+
+/// An event's address in a class: the sample's own plus weights . (anchors - sample's anchors).
+using Weights = std::vector<double>;
+
+/// Least squares of moved[i] = weights . delta[i] over the samples, by normal equations on columns
+/// scaled to one; the rows are few and the result is checked exactly. A column that does not move,
+/// or moves like an earlier one, gets weight 0.
+Weights solve(const std::vector<std::vector<double>>& delta, const std::vector<double>& moved) {
+  const std::size_t n = delta.empty() ? 0 : delta[0].size();
+  std::vector<double> scale(n, 1.0);
+  for (const auto& row : delta) {
+    for (std::size_t i = 0; i < n; ++i) scale[i] = std::max(scale[i], std::fabs(row[i]));
+  }
+  std::vector<std::vector<long double>> m(n, std::vector<long double>(n + 1, 0));
+  for (std::size_t row = 0; row < delta.size(); ++row) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const long double left = delta[row][i] / static_cast<long double>(scale[i]);
+      for (std::size_t j = 0; j < n; ++j) m[i][j] += left * delta[row][j] / scale[j];
+      m[i][n] += left * moved[row];
+    }
+  }
+  constexpr long double kDependent = 1e-9L;
+  std::vector<std::size_t> pivot_of(n, n);  // column -> row, n = none
+  std::size_t rank = 0;
+  for (std::size_t column = 0; column < n; ++column) {
+    std::size_t best = rank;
+    for (std::size_t r = rank; r < n; ++r) {
+      if (std::fabs(m[r][column]) > std::fabs(m[best][column])) best = r;
+    }
+    if (best == n || std::fabs(m[best][column]) < kDependent) continue;
+    std::swap(m[best], m[rank]);
+    for (std::size_t r = 0; r < n; ++r) {
+      if (r == rank) continue;
+      const long double factor = m[r][column] / m[rank][column];
+      for (std::size_t c = column; c <= n; ++c) m[r][c] -= factor * m[rank][c];
+    }
+    pivot_of[column] = rank++;
+  }
+  Weights weights(n, 0.0);
+  for (std::size_t column = 0; column < n; ++column) {
+    const std::size_t row = pivot_of[column];
+    if (row == n) continue;
+    weights[column] = static_cast<double>(m[row][n] / m[row][column] / scale[column]);
+  }
+  return weights;
+}
+
+std::int64_t apply(const Weights& weights, const std::vector<std::int64_t>& anchors,
+                   const std::vector<std::int64_t>& origin) {
+  double moved = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    moved += weights[i] * static_cast<double>(anchors[i] - origin[i]);
+  }
+  return std::llround(moved);
+}
+
+/// A class's template: slots are (array, weights) pairs.
+struct ClassFit {
+  Template t;
+  std::vector<Weights> slot_weights;
+  std::vector<std::int64_t> slot_anchor;  // in the first sample
+};
+
+std::optional<ClassFit> fit_class(const Trace& trace, const std::vector<RawBlock>& samples,
+                                  const std::vector<std::vector<std::int64_t>>& anchors,
+                                  std::size_t fitted) {
+  for (const RawBlock& sample : samples) {
+    if (!same_shape(samples[0], sample)) return std::nullopt;
+  }
+  std::vector<std::vector<double>> delta;
+  for (std::size_t i = 1; i < fitted; ++i) {
+    delta.emplace_back();
+    for (std::size_t s = 0; s < anchors[0].size(); ++s) {
+      delta.back().push_back(static_cast<double>(anchors[i][s] - anchors[0][s]));
+    }
+  }
+  ClassFit fit;
+  fit.t.intervals = samples[0].intervals;
+  std::vector<double> moved(fitted - 1);
+  std::size_t last_slot = 0;
+  for (std::size_t e = 0; e < samples[0].events.size(); ++e) {
+    const RawEvent& raw = samples[0].events[e];
+    const std::uint16_t buffer = buffer_of(trace, raw.address);
+    const auto holds = [&](const Weights& weights) {
+      for (std::size_t i = 1; i < samples.size(); ++i) {
+        if (difference(samples[i].events[e].address, raw.address) !=
+            apply(weights, anchors[i], anchors[0])) {
+          return false;
+        }
+      }
+      return true;
+    };
+    // Nearly every event moves like an earlier one of its array: try those before solving.
+    const auto fits = [&](std::size_t slot) {
+      return fit.t.slot_buffer[slot] == buffer && holds(fit.slot_weights[slot]);
+    };
+    std::size_t slot = last_slot;
+    if (fit.slot_weights.empty() || !fits(slot)) {
+      slot = 0;
+      while (slot < fit.slot_weights.size() && !fits(slot)) ++slot;
+    }
+    if (slot == fit.slot_weights.size()) {
+      for (std::size_t i = 1; i < fitted; ++i) {
+        moved[i - 1] = static_cast<double>(difference(samples[i].events[e].address, raw.address));
+      }
+      Weights weights = solve(delta, moved);
+      if (!holds(weights)) return std::nullopt;
+      fit.slot_weights.push_back(std::move(weights));
+      fit.slot_anchor.push_back(static_cast<std::int64_t>(raw.address));
+      fit.t.slot_buffer.push_back(buffer);
+    }
+    last_slot = slot;
+    fit.t.events.push_back({static_cast<std::int64_t>(raw.address) - fit.slot_anchor[slot],
+                            raw.pattern, static_cast<std::uint16_t>(slot), raw.kind, raw.wave});
+  }
+  return fit;
+}
+
+bool trace_class(Build& build, const PrefixClass& group) {
+  const std::size_t arrays = group.anchors[0].size();
+  const std::size_t fitted = 3 + 2 * arrays;
+  std::vector<std::size_t> chosen;
+  Random random(build.options.seed + group.blocks.size());
+  chosen.push_back(0);
+  chosen.push_back(group.blocks.size() - 1);
+  while (chosen.size() < fitted + kChecks) {
+    chosen.push_back(static_cast<std::size_t>(random.below(group.blocks.size())));
+  }
+  std::vector<std::uint64_t> blocks;
+  std::vector<std::vector<std::int64_t>> anchors;
+  for (const std::size_t i : chosen) {
+    blocks.push_back(group.blocks[i]);
+    anchors.push_back(group.anchors[i]);
+  }
+  const std::vector<RawBlock> samples = run_many(build, blocks);
+  build.trace.method.blocks_checked += kChecks;
+  auto fit = fit_class(build.trace, samples, anchors, fitted);
+  if (!fit) return false;
+
+  const std::uint32_t index = add_template(build, std::move(fit->t));
+  std::vector<std::int64_t> slots(fit->slot_weights.size());
+  for (std::size_t i = 0; i < group.blocks.size(); ++i) {
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      slots[s] = fit->slot_anchor[s] + apply(fit->slot_weights[s], group.anchors[i], anchors[0]);
+    }
+    set_block(build, group.blocks[i], index, slots);
+  }
+  build.trace.method.blocks_extrapolated += group.blocks.size() - blocks.size();
+  return true;
+}
+
+/// Traces what is not affine; returns the blocks that must be run whole.
+std::vector<std::uint64_t> trace_prefixes(Build& build, const std::vector<std::uint64_t>& blocks) {
+  const auto classes = classify(build, blocks);
+  if (!classes) return blocks;
+  std::vector<std::uint64_t> rest;
+  for (const PrefixClass& group : *classes) {
+    const std::size_t needed = 3 + 2 * group.anchors[0].size() + kChecks;
+    if (group.blocks.size() <= 2 * needed || !trace_class(build, group)) {
+      rest.insert(rest.end(), group.blocks.begin(), group.blocks.end());
+    }
+  }
+  return rest;
+}
+
+}  // namespace
+
+void build_trace(Trace& trace, const RunBlock& run, const BuildOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  Build build(trace, run, options);
+  trace.blocks.resize(trace.grid.count());
+  std::vector<std::uint64_t> rest;  // blocks that no affine region covers
+  std::vector<std::uint64_t> small;
+  for (const Region& region : regions_of(trace.grid)) {
+    const std::vector<std::uint64_t> blocks = blocks_of(trace, region);
+    if (!options.extrapolate || region.count() <= kSmallRegion) {
+      small.insert(small.end(), blocks.begin(), blocks.end());
+    } else if (!trace_affine(build, region)) {
+      rest.insert(rest.end(), blocks.begin(), blocks.end());
+    }
+  }
+  if (!rest.empty()) {
+    // Edges belong to the same classes as the inside once a kernel decodes its own tiles.
+    rest.insert(rest.end(), small.begin(), small.end());
+    small = trace_prefixes(build, rest);
+  }
+  trace_full(build, small);
+  trace.patterns = build.global.patterns();
+  trace.method.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace swizzleperf

@@ -1,0 +1,242 @@
+// Device queries. Programs size their grids by them, so they describe the machine that the program
+// was compiled for, with one exception: the memory is no larger than the host's, since a program
+// that fills "80 % of the free memory" must still fit.
+#include "vgpu/runtime/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "vgpu/runtime/state.h"
+
+namespace swizzleperf::vgpu::runtime {
+namespace {
+
+constexpr std::uint64_t kGiB = 1ULL << 30;
+constexpr int kMiB = 1 << 20;
+
+constexpr std::array kModels = {
+    DeviceModel{"gfx942", "AMD Instinct MI300X (virtual)", 304, 2'100'000, 1'300'000, 8192,
+                192 * kGiB, 4 * kMiB, 64 << 10, 9, 4},
+    DeviceModel{"gfx950", "AMD Instinct MI355X (virtual)", 256, 2'400'000, 2'000'000, 8192,
+                288 * kGiB, 4 * kMiB, 160 << 10, 9, 5},
+    DeviceModel{"gfx90a", "AMD Instinct MI250X (virtual)", 110, 1'700'000, 1'600'000, 4096,
+                64 * kGiB, 8 * kMiB, 64 << 10, 9, 0},
+};
+
+std::uint64_t total_memory() { return std::min(device_model().memory_bytes, state().heap.limit()); }
+
+void copy_text(char* to, std::size_t capacity, const std::string& text) {
+  std::strncpy(to, text.c_str(), capacity - 1);
+  to[capacity - 1] = '\0';
+}
+
+hipDeviceProp_t properties() {
+  const DeviceModel& model = device_model();
+  hipDeviceProp_t p{};
+  copy_text(p.name, sizeof p.name, model.name);
+  copy_text(p.gcnArchName, sizeof p.gcnArchName, fmt::format("{}:sramecc+:xnack-", model.arch));
+  p.totalGlobalMem = total_memory();
+  p.sharedMemPerBlock = model.lds_bytes;
+  p.maxSharedMemoryPerMultiProcessor = model.lds_bytes;
+  p.regsPerBlock = 65536;
+  p.warpSize = kWaveLanes;
+  p.maxThreadsPerBlock = kMaxThreadsPerBlock;
+  std::fill(std::begin(p.maxThreadsDim), std::end(p.maxThreadsDim), int{kMaxThreadsPerBlock});
+  p.maxGridSize[0] = 2147483647;
+  p.maxGridSize[1] = p.maxGridSize[2] = 65536;
+  p.clockRate = model.clock_khz;
+  p.clockInstructionRate = 100'000;
+  p.memoryClockRate = model.memory_clock_khz;
+  p.memoryBusWidth = model.memory_bus_bits;
+  p.totalConstMem = 2147483647;
+  p.major = model.major;
+  p.minor = model.minor;
+  p.multiProcessorCount = model.compute_units;
+  p.l2CacheSize = model.l2_bytes;
+  p.maxThreadsPerMultiProcessor = 2048;
+  p.gcnArch = std::atoi(model.arch + 3);
+  p.memPitch = 2147483647;
+  p.textureAlignment = 256;
+  p.texturePitchAlignment = 256;
+  p.concurrentKernels = p.canMapHostMemory = p.cooperativeLaunch = p.managedMemory = 1;
+  p.ECCEnabled = p.concurrentManagedAccess = p.isLargeBar = 1;
+  p.arch.hasGlobalInt32Atomics = p.arch.hasGlobalFloatAtomicExch = 1;
+  p.arch.hasSharedInt32Atomics = p.arch.hasSharedFloatAtomicExch = p.arch.hasFloatAtomicAdd = 1;
+  p.arch.hasGlobalInt64Atomics = p.arch.hasSharedInt64Atomics = p.arch.hasDoubles = 1;
+  p.arch.hasWarpVote = p.arch.hasWarpBallot = p.arch.hasWarpShuffle = p.arch.has3dGrid = 1;
+  return p;
+}
+
+/// The attributes that programs are seen to ask for; -1 for the others.
+int attribute(hipDeviceAttribute_t name) {
+  const hipDeviceProp_t p = properties();
+  switch (name) {
+    case hipDeviceAttributeWarpSize:
+      return p.warpSize;
+    case hipDeviceAttributeMaxThreadsPerBlock:
+      return p.maxThreadsPerBlock;
+    case hipDeviceAttributeMaxBlockDimX:
+    case hipDeviceAttributeMaxBlockDimY:
+    case hipDeviceAttributeMaxBlockDimZ:
+      return p.maxThreadsDim[0];
+    case hipDeviceAttributeMaxGridDimX:
+      return p.maxGridSize[0];
+    case hipDeviceAttributeMaxGridDimY:
+    case hipDeviceAttributeMaxGridDimZ:
+      return p.maxGridSize[1];
+    case hipDeviceAttributeMaxSharedMemoryPerBlock:
+    case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
+    case hipDeviceAttributeSharedMemPerMultiprocessor:
+    case hipDeviceAttributeSharedMemPerBlockOptin:
+      return static_cast<int>(p.sharedMemPerBlock);
+    case hipDeviceAttributeMultiprocessorCount:
+    case hipDeviceAttributePhysicalMultiProcessorCount:
+      return p.multiProcessorCount;
+    case hipDeviceAttributeMaxThreadsPerMultiProcessor:
+      return p.maxThreadsPerMultiProcessor;
+    case hipDeviceAttributeMaxRegistersPerBlock:
+    case hipDeviceAttributeMaxRegistersPerMultiprocessor:
+      return p.regsPerBlock;
+    case hipDeviceAttributeClockRate:
+      return p.clockRate;
+    case hipDeviceAttributeMemoryClockRate:
+      return p.memoryClockRate;
+    case hipDeviceAttributeMemoryBusWidth:
+      return p.memoryBusWidth;
+    case hipDeviceAttributeL2CacheSize:
+      return p.l2CacheSize;
+    case hipDeviceAttributeComputeCapabilityMajor:
+      return p.major;
+    case hipDeviceAttributeComputeCapabilityMinor:
+      return p.minor;
+    case hipDeviceAttributeConcurrentKernels:
+    case hipDeviceAttributeCooperativeLaunch:
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentManagedAccess:
+    case hipDeviceAttributeCanMapHostMemory:
+    case hipDeviceAttributeUnifiedAddressing:
+    case hipDeviceAttributeMemoryPoolsSupported:
+    case hipDeviceAttributeEccEnabled:
+      return 1;
+    case hipDeviceAttributeIntegrated:
+    case hipDeviceAttributePageableMemoryAccess:
+    case hipDeviceAttributeComputeMode:
+    case hipDeviceAttributeIsMultiGpuBoard:
+    case hipDeviceAttributeKernelExecTimeout:
+      return 0;
+    default:
+      return -1;
+  }
+}
+
+hipError_t only_device(int device) { return device == 0 ? hipSuccess : hipErrorInvalidDevice; }
+
+}  // namespace
+
+const DeviceModel& device_model() {
+  const auto& request = state().request;
+  for (const DeviceModel& model : kModels) {
+    if (request && request->arch == model.arch) return model;
+  }
+  return kModels[0];
+}
+
+}  // namespace swizzleperf::vgpu::runtime
+
+using namespace swizzleperf::vgpu::runtime;
+
+extern "C" {
+
+hipError_t hipInit(unsigned int /*flags*/) { return hipSuccess; }
+
+hipError_t hipGetDeviceCount(int* count) {
+  return entry([&] {
+    *count = 1;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipGetDevice(int* device) {
+  return entry([&] {
+    *device = 0;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipSetDevice(int device) {
+  return entry([&] { return only_device(device); });
+}
+
+hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
+  return entry([&] {
+    *device = ordinal;
+    return only_device(ordinal);
+  });
+}
+
+hipError_t hipDeviceGetName(char* name, int capacity, hipDevice_t device) {
+  return entry([&] {
+    if (!name || capacity <= 0) return hipErrorInvalidValue;
+    copy_text(name, static_cast<std::size_t>(capacity), device_model().name);
+    return only_device(device);
+  });
+}
+
+hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
+  return entry([&] {
+    *bytes = total_memory();
+    return only_device(device);
+  });
+}
+
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* result, int device) {
+  return entry([&] {
+    if (!result) return hipErrorInvalidValue;
+    *result = properties();
+    return only_device(device);
+  });
+}
+
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t name, int device) {
+  return entry([&] {
+    if (device != 0) return hipErrorInvalidDevice;
+    const int known = attribute(name);
+    if (!value || known < 0) return hipErrorInvalidValue;
+    *value = known;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipMemGetInfo(size_t* free_bytes, size_t* total) {
+  return entry([&] {
+    *total = total_memory();
+    *free_bytes = *total - std::min<std::uint64_t>(*total, state().heap.used());
+    return hipSuccess;
+  });
+}
+
+hipError_t hipDriverGetVersion(int* version) {
+  return entry([&] {
+    *version = HIP_VERSION;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipRuntimeGetVersion(int* version) { return hipDriverGetVersion(version); }
+
+hipError_t hipDeviceReset() { return hipSuccess; }
+hipError_t hipSetDeviceFlags(unsigned /*flags*/) { return hipSuccess; }
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t /*config*/) { return hipSuccess; }
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig /*config*/) { return hipSuccess; }
+
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return entry([&] {
+    *can = 0;
+    return device == 0 && peer == 0 ? hipSuccess : hipErrorInvalidDevice;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,116 @@
+// What a program asks about its kernels: resources and how many blocks share a compute unit. The
+// answers come from the real code generator for the program's architecture, on first question.
+#include <hip/hip_runtime_api.h>
+
+#include <algorithm>
+#include <map>
+
+#include "vgpu/runtime/device.h"
+#include "vgpu/runtime/launch.h"
+#include "vgpu/runtime/state.h"
+
+namespace swizzleperf::vgpu::runtime {
+namespace {
+
+constexpr std::uint32_t kSimds = 4;
+constexpr std::uint32_t kWavesPerSimd = 8;
+constexpr std::uint32_t kRegistersPerLane = 512;
+constexpr std::uint32_t kRegisterGranule = 8;
+
+const CodegenResources& resources(const Kernel& kernel) {
+  static auto* const known = new std::map<const KernelInfo*, CodegenResources>;
+  const auto at = known->find(kernel.info);
+  if (at != known->end()) return at->second;
+  return (*known)[kernel.info] =
+             codegen_resources(kernel.bitcode, kernel.info->symbol, device_model().arch);
+}
+
+std::uint32_t blocks_per_cu(const Kernel& kernel, std::uint32_t threads,
+                            std::uint64_t dynamic_lds_bytes) {
+  const std::uint32_t vgprs = std::max(resources(kernel).vgprs, 1U);
+  const std::uint32_t granules = (vgprs + kRegisterGranule - 1) / kRegisterGranule;
+  const std::uint32_t waves_by_registers = kRegistersPerLane / (granules * kRegisterGranule);
+  const std::uint32_t waves = kSimds * std::min(kWavesPerSimd, waves_by_registers);
+  const std::uint32_t by_waves = waves / ((threads + kWaveLanes - 1) / kWaveLanes);
+  const std::uint64_t lds = kernel.info->static_lds_bytes + dynamic_lds_bytes;
+  const std::uint64_t by_lds = lds ? device_model().lds_bytes / lds : by_waves;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(by_waves, by_lds));
+}
+
+}  // namespace
+}  // namespace swizzleperf::vgpu::runtime
+
+using namespace swizzleperf::vgpu::runtime;
+
+extern "C" {
+
+hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* function) {
+  return entry([&] {
+    const Kernel* const kernel = kernel_of(function);
+    if (!kernel) return hipErrorInvalidDeviceFunction;
+    const swizzleperf::vgpu::CodegenResources& used = resources(*kernel);
+    *attributes = {};
+    attributes->maxThreadsPerBlock = kMaxThreadsPerBlock;
+    attributes->numRegs = static_cast<int>(used.vgprs);
+    attributes->sharedSizeBytes = kernel->info->static_lds_bytes;
+    attributes->localSizeBytes = used.scratch_bytes;
+    attributes->maxDynamicSharedSizeBytes =
+        static_cast<int>(device_model().lds_bytes - kernel->info->static_lds_bytes);
+    return hipSuccess;
+  });
+}
+
+hipError_t hipFuncSetAttribute(const void* function, hipFuncAttribute /*attribute*/,
+                               int /*value*/) {
+  return entry([&] { return kernel_of(function) ? hipSuccess : hipErrorInvalidDeviceFunction; });
+}
+
+hipError_t hipFuncSetCacheConfig(const void* function, hipFuncCache_t /*config*/) {
+  return entry([&] { return kernel_of(function) ? hipSuccess : hipErrorInvalidDeviceFunction; });
+}
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                        int threads, size_t dynamic_lds_bytes) {
+  return entry([&] {
+    const Kernel* const kernel = kernel_of(function);
+    if (!kernel) return hipErrorInvalidDeviceFunction;
+    if (!blocks || threads <= 0 || threads > static_cast<int>(kMaxThreadsPerBlock)) {
+      return hipErrorInvalidValue;
+    }
+    *blocks = static_cast<int>(
+        blocks_per_cu(*kernel, static_cast<std::uint32_t>(threads), dynamic_lds_bytes));
+    return hipSuccess;
+  });
+}
+
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                 int threads,
+                                                                 size_t dynamic_lds_bytes,
+                                                                 unsigned int /*flags*/) {
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_lds_bytes);
+}
+
+/// The block size with the most resident threads; of equals the larger one.
+hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* threads, const void* function,
+                                             size_t dynamic_lds_bytes, int limit) {
+  return entry([&] {
+    const Kernel* const kernel = kernel_of(function);
+    if (!kernel) return hipErrorInvalidDeviceFunction;
+    const auto most =
+        limit > 0 ? std::min<std::uint32_t>(limit, kMaxThreadsPerBlock) : kMaxThreadsPerBlock;
+    std::uint32_t best = 0;
+    std::uint32_t best_resident = 0;
+    for (std::uint32_t size = kWaveLanes; size <= most; size += kWaveLanes) {
+      const std::uint32_t resident = size * blocks_per_cu(*kernel, size, dynamic_lds_bytes);
+      if (resident < best_resident) continue;
+      best = size;
+      best_resident = resident;
+    }
+    if (best == 0) return hipErrorInvalidValue;
+    *threads = static_cast<int>(best);
+    *grid = static_cast<int>(best_resident / best) * device_model().compute_units;
+    return hipSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,138 @@
+// The job is settled launch by launch: those before the chosen one are executed, since they may
+// make the data that its addresses depend on; at the chosen one the process answers and ends, since
+// the program's own checks could not pass once arithmetic was left out.
+#include "vgpu/runtime/jobs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/parallel.h"
+#include "trace/build.h"
+#include "vgpu/runtime/compare.h"
+#include "vgpu/runtime/state.h"
+#include "vgpu/runtime/survey.h"
+
+namespace swizzleperf::vgpu::runtime {
+namespace {
+
+
+unsigned thread_count() {
+  const auto& request = state().request;
+  return request && request->threads ? request->threads : default_threads();
+}
+
+/// Launches so far that the index counts: of the chosen kernel, or of all when none is.
+std::int64_t counted_launches() {
+  const State& s = state();
+  std::int64_t count = 0;
+  for (const auto& [symbol, launches] : s.launched) {
+    if (s.chosen.empty() || symbol == s.chosen) count += launches;
+  }
+  return count;
+}
+
+bool is_chosen(const KernelInfo& kernel) {
+  const State& s = state();
+  if (!s.chosen.empty() && kernel.symbol != s.chosen) return false;
+  return counted_launches() == std::max<std::int64_t>(s.request->launch_index, 0);
+}
+
+// ---- trace --------------------------------------------------------------------------------------
+
+std::uint64_t pointer_argument(const Kernel& kernel, const Launch& launch, std::size_t index) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, launch.kernargs.data() + kernel.info->arg_offset[index], sizeof value);
+  return value;
+}
+
+/// Every allocation, called after the kernel arguments that point into it.
+std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
+  const Heap& heap = state().heap;
+  std::vector<Buffer> buffers;
+  std::vector<std::vector<std::string>> arguments(heap.memory().allocations.size());
+  for (std::size_t i = 0; i < kernel.info->arg_offset.size(); ++i) {
+    if (!kernel.info->arg_is_pointer[i]) continue;
+    const Allocation* const target = heap.memory().find(pointer_argument(kernel, launch, i));
+    if (!target) continue;
+    const std::string& name = kernel.info->arg_name[i];
+    arguments[static_cast<std::size_t>(target - heap.memory().allocations.data())].push_back(
+        name.empty() ? fmt::format("arg {}", i) : fmt::format("arg {} '{}'", i, name));
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Allocation& allocation = heap.memory().allocations[i];
+    buffers.push_back(
+        {arguments[i].empty() ? allocation.name : fmt::format("{}", fmt::join(arguments[i], ", ")),
+         allocation.base, allocation.bytes});
+  }
+  return buffers;
+}
+
+void record(const Request& request, const Kernel& kernel, const Launch& launch) {
+  // The code generator needs about as long as the trace: side by side.
+  auto resources = std::async(std::launch::async, [&] {
+    return codegen_resources(kernel.bitcode, kernel.info->symbol, request.arch);
+  });
+  Trace trace;
+  trace.program = request.program;
+  trace.kernel = kernel.info->name;
+  trace.arch = request.arch;
+  trace.grid = launch.grid;
+  trace.block = launch.block;
+  trace.lds_bytes = kernel.info->static_lds_bytes + launch.dynamic_lds_bytes;
+  trace.buffers = buffers_of(kernel, launch);
+  const DeviceMemory& memory = state().heap.memory();
+  const RunBlock run = [&](const Dim3& block, BlockRecorder& recorder) {
+    kernel.module->run_block(*kernel.info, launch, block, Mode::kAddress, memory, &recorder);
+  };
+  build_trace(
+      trace, run,
+      {.threads = thread_count(), .extrapolate = request.extrapolate, .seed = request.seed});
+  const CodegenResources counts = resources.get();
+  trace.vgprs = counts.vgprs;
+  trace.sgprs = counts.sgprs;
+  write_trace(trace, request.trace_file);
+}
+
+[[noreturn]] void finish(const Request& request, const Kernel& kernel, const Launch& launch) {
+  Response response;
+  if (request.job == Job::kTrace) {
+    record(request, kernel, launch);
+  } else {
+    response.comparison = compare_launch(request, kernel, launch);
+  }
+  answer(response);
+}
+
+}  // namespace
+
+void perform(const Kernel& kernel, const Launch& launch) {
+  State& s = state();
+  if (surveying()) return survey(kernel, launch);
+  if (s.request && s.request->job != Job::kRun) {
+    if (s.launched.empty()) s.chosen = choose_kernel();
+    if (surveying()) return survey(kernel, launch);
+    if (is_chosen(*kernel.info)) finish(*s.request, kernel, launch);
+  }
+  kernel.module->run_grid(*kernel.info, launch, s.heap.memory(), thread_count());
+  ++s.launched[kernel.info->symbol];
+}
+
+std::string launch_not_reached() {
+  const State& s = state();
+  const Request& request = *s.request;
+  if (s.launched.empty()) {
+    return fmt::format("{} ended without launching a kernel", request.program);
+  }
+  const std::int64_t launches = counted_launches();
+  if (launches == 0) {
+    return fmt::format("{} never launches the kernel that matches '{}'", request.program,
+                       request.kernel_regex);
+  }
+  return fmt::format("{} makes {} such launch{}, so there is no launch {} (they count from 0)",
+                     request.program, launches, launches == 1 ? "" : "es", request.launch_index);
+}
+
+}  // namespace swizzleperf::vgpu::runtime

@@ -1,0 +1,13 @@
+// One launch, from the form the program gives it to the form the engine wants.
+#pragma once
+
+#include <hip/hip_runtime_api.h>
+
+#include "vgpu/runtime/modules.h"
+
+namespace swizzleperf::vgpu::runtime {
+
+/// The kernel behind a host function, with all modules loaded; null when there is none.
+const Kernel* kernel_of(const void* host_function);
+
+}  // namespace swizzleperf::vgpu::runtime

@@ -1,0 +1,108 @@
+// Requests and responses as JSON. Both ends are of one version of this project, so a malformed file
+// is a defect or a damaged disk, and one sentence is enough for it.
+#include "vgpu/runtime/request.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "swizzleperf/error.h"
+
+namespace swizzleperf::vgpu {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kJobNames[] = {"run", "trace", "compare"};
+
+Job job_of(const std::string& name) {
+  for (int job = 0; job < 3; ++job) {
+    if (name == kJobNames[job]) return static_cast<Job>(job);
+  }
+  throw input_error(fmt::format("unknown job '{}' in a request file", name));
+}
+
+json parse(const std::filesystem::path& file) {
+  json parsed = json::parse(read_file(file), nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) throw input_error(fmt::format("{}: not a JSON object", file.string()));
+  return parsed;
+}
+
+/// Runs `read` with the JSON library's exceptions turned into ours.
+template <class Read>
+auto located(const std::filesystem::path& file, Read read) {
+  try {
+    return read(parse(file));
+  } catch (const json::exception& fault) {
+    throw input_error(fmt::format("{}: {}", file.string(), fault.what()));
+  }
+}
+
+}  // namespace
+
+void write_request(const Request& request, const std::filesystem::path& file) {
+  const json json = {{"job", kJobNames[static_cast<int>(request.job)]},
+                     {"response_file", request.response_file.string()},
+                     {"program", request.program},
+                     {"arch", request.arch},
+                     {"step_limit", request.step_limit},
+                     {"threads", request.threads},
+                     {"kernel_regex", request.kernel_regex},
+                     {"launch_index", request.launch_index},
+                     {"extrapolate", request.extrapolate},
+                     {"trace_file", request.trace_file.string()},
+                     {"patched_bitcode", request.patched_bitcode.string()},
+                     {"permutation_file", request.permutation_file.string()},
+                     {"sample_blocks", request.sample_blocks},
+                     {"seed", request.seed}};
+  write_file(file, json.dump());
+}
+
+Request read_request(const std::filesystem::path& file) {
+  return located(file, [](const json& json) {
+    Request request;
+    request.job = job_of(json.at("job"));
+    request.response_file = json.at("response_file").get<std::string>();
+    request.program = json.at("program");
+    request.arch = json.at("arch");
+    request.step_limit = json.at("step_limit");
+    request.threads = json.at("threads");
+    request.kernel_regex = json.at("kernel_regex");
+    request.launch_index = json.at("launch_index");
+    request.extrapolate = json.at("extrapolate");
+    request.trace_file = json.at("trace_file").get<std::string>();
+    request.patched_bitcode = json.at("patched_bitcode").get<std::string>();
+    request.permutation_file = json.at("permutation_file").get<std::string>();
+    request.sample_blocks = json.at("sample_blocks");
+    request.seed = json.at("seed");
+    return request;
+  });
+}
+
+void write_response(const Response& response, const std::filesystem::path& file) {
+  json json = {{"digest", response.digest}};
+  if (response.error) json["error"] = *response.error;
+  if (response.comparison) {
+    json["comparison"] = {{"blocks_compared", response.comparison->blocks_compared},
+                          {"bytes_compared", response.comparison->bytes_compared},
+                          {"first_difference", response.comparison->first_difference}};
+  }
+  write_file(file, json.dump());
+}
+
+Response read_response(const std::filesystem::path& file) {
+  return located(file, [](const json& json) {
+    Response response;
+    response.digest = json.at("digest");
+    if (json.contains("error")) response.error = json["error"].get<std::string>();
+    if (json.contains("comparison")) {
+      const auto& found = json["comparison"];
+      response.comparison = BlockComparison{found.at("blocks_compared"), found.at("bytes_compared"),
+                                            found.at("first_difference")};
+    }
+    return response;
+  });
+}
+
+}  // namespace swizzleperf::vgpu

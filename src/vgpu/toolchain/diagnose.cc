@@ -1,0 +1,56 @@
+// Only the first error is shown: what follows it is mostly its consequence, and whoever wants all
+// of it has a compiler. Plain string search is enough; both tools print one diagnostic a line.
+#include "vgpu/toolchain/diagnose.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+#include <string_view>
+
+namespace swizzleperf::vgpu {
+namespace {
+
+/// The first line of `text` that contains `mark`, or "".
+std::string line_with(const std::string& text, std::string_view mark) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(mark) != std::string::npos) return line;
+  }
+  return {};
+}
+
+void remove_first(std::string& text, std::string_view part) {
+  if (const auto at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+}
+
+}  // namespace
+
+std::string first_compile_error(const std::string& diagnostics) {
+  std::string line = line_with(diagnostics, "error: ");
+  if (line.empty()) return line_with(diagnostics, "");
+  remove_first(line, "fatal ");
+  remove_first(line, "error: ");
+  return line;
+}
+
+std::string link_error(const std::filesystem::path& source, const std::string& diagnostics) {
+  constexpr std::string_view kUndefined = "undefined symbol: ";
+  const std::string undefined = line_with(diagnostics, kUndefined);
+  if (undefined.empty()) {
+    return fmt::format("{} does not link: {}", source.string(), first_compile_error(diagnostics));
+  }
+  const std::string symbol = undefined.substr(undefined.find(kUndefined) + kUndefined.size());
+  if (symbol == "main") {
+    return fmt::format(
+        "{} has no main: give a program that allocates its data and launches the kernel",
+        source.string());
+  }
+  if (symbol.starts_with("hip") || symbol.starts_with("__hip")) {
+    return fmt::format("{} calls {}, which the virtual GPU does not support yet", source.string(),
+                       symbol);
+  }
+  return fmt::format("{} uses {}, which is not defined: pass the library with -l", source.string(),
+                     symbol);
+}
+
+}  // namespace swizzleperf::vgpu

@@ -1,0 +1,37 @@
+// The executable finds its companions relative to itself, so a build folder and an installed tree
+// both work wherever they are moved, without an environment variable to set.
+#include "vgpu/toolchain/locate.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string_view>
+
+#include "swizzleperf/error.h"
+
+namespace swizzleperf::vgpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path find_piece(const fs::path& home, std::initializer_list<const char*> places,
+                    std::string_view name) {
+  for (const char* place : places) {
+    const fs::path candidate = (home / place / name).lexically_normal();
+    if (fs::exists(candidate)) return candidate;
+  }
+  throw input_error(fmt::format("{} is missing beside {}: build or install swizzleperf completely",
+                                name, home.string()));
+}
+
+}  // namespace
+
+Pieces locate_pieces() {
+  const fs::path home = fs::read_symlink("/proc/self/exe").parent_path();
+  return {.runtime_library = find_piece(home, {".", "../lib"}, "libswizzleperf_hip.so"),
+          .device_library =
+              find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
+          .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h")};
+}
+
+}  // namespace swizzleperf::vgpu

@@ -1,0 +1,18 @@
+// Where the pieces lie that a program for the virtual GPU is built from.
+#pragma once
+
+#include <filesystem>
+
+namespace swizzleperf::vgpu {
+
+struct Pieces {
+  std::filesystem::path runtime_library;  ///< libswizzleperf_hip.so
+  std::filesystem::path device_library;   ///< swizzleperf_device.bc, stands for ROCm's
+  std::filesystem::path prelude;          ///< force-included before a program
+};
+
+/// Looks beside the running executable: first as in a build folder (., ./device), then as installed
+/// (../lib, ../share/swizzleperf). Throws Error(kInput) naming the file that is missing.
+Pieces locate_pieces();
+
+}  // namespace swizzleperf::vgpu
