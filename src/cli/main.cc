@@ -37,7 +37,7 @@ Exit run(const std::vector<std::string>& arguments) {
   }
   set_up_log(invocation->common);
   const Outcome outcome = invocation->action(invocation->common);
-  if (invocation->common.output.empty()) {
+  if (invocation->common.output.empty() || outcome.output_taken) {
     write_stdout(outcome.text);
   } else {
     write_file(invocation->common.output, outcome.text);

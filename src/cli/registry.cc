@@ -8,10 +8,14 @@ namespace swizzleperf {
 
 Verb doctor_verb();
 Verb machines_verb();
+Verb optimize_verb();
+Verb simulate_verb();
+Verb trace_verb();
 Verb verify_verb();
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all = {verify_verb(), machines_verb(), doctor_verb()};
+  static const std::vector<Verb> all = {optimize_verb(), simulate_verb(), trace_verb(),
+                                        verify_verb(),   machines_verb(), doctor_verb()};
   return all;
 }
 

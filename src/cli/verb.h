@@ -38,6 +38,7 @@ enum Uses : unsigned { kNothing = 0, kMachine = 1, kKernel = 2, kSwizzles = 4, k
 struct Outcome {
   std::string text;  ///< console text or JSON, as common.json says
   Exit exit = Exit::kDone;
+  bool output_taken = false;  ///< the verb wrote something else to -o; the text goes to stdout
 };
 
 using Action = std::function<Outcome(const CommonOptions&)>;

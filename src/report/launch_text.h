@@ -1,0 +1,26 @@
+// How launches and figures read on a terminal, for every verb alike.
+#pragma once
+
+#include <string>
+
+#include "swizzleperf/grid.h"
+#include "swizzleperf/trace.h"
+
+namespace swizzleperf {
+
+/// "64 x 64 blocks of 256 threads"
+std::string launch_words(const Dim3& grid, const Dim3& block);
+
+/// "64 x 64", axes of extent 1 left out
+std::string extent_words(const Dim3& extent);
+
+/// How the trace was obtained: blocks run, checked, extrapolated.
+std::string method_words(const Trace& trace);
+
+/// 1234567 -> "1.23 MB", in powers of ten
+std::string bytes_words(double bytes);
+
+/// 1234567 -> "1.23 M"
+std::string count_words(double count);
+
+}  // namespace swizzleperf
