@@ -7,7 +7,8 @@
 // looks the name up (registration.cc). Both compilations then run side by side.
 //
 // Device code stays LLVM bitcode at -O3 with line tables: the virtual GPU runs what the code
-// generator would have been given, and can say where.
+// generator would have been given, and can say where. Names are kept, since buffers are called
+// after the kernel's arguments.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -66,10 +67,10 @@ Command common_command(const ProgramSpec& spec, const Pieces& pieces) {
 
 Command device_command(const ProgramSpec& spec, const Pieces& pieces, const fs::path& output) {
   Command command = common_command(spec, pieces);
-  command.insert(
-      command.end(),
-      {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", pieces.device_library.string(), "-O3", "-g1",
-       "--offload-device-only", "-emit-llvm", "-c", spec.program.string(), "-o", output.string()});
+  command.insert(command.end(),
+                 {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", pieces.device_library.string(),
+                  "-O3", "-g1", "-fno-discard-value-names", "--offload-device-only", "-emit-llvm",
+                  "-c", spec.program.string(), "-o", output.string()});
   return command;
 }
 
