@@ -136,9 +136,10 @@ class Fetcher {
 #pragma unroll
     for (int i = 0; i < kFetches; ++i) {
       if (b_k_ + i >= left) carried.b[i] = half8{};
-#pragma unroll
-      for (int j = 0; j < kChunk; ++j) {
-        if (a_k_ + j >= left) carried.a[i][j] = 0;
+      if constexpr (kWide) {
+        if (a_k_ >= left) carried.a[i] = half8{};
+      } else {
+        for (int j = max(0, left - a_k_); j < kChunk; ++j) carried.a[i][j] = 0;
       }
     }
   }
@@ -181,11 +182,15 @@ __device__ void store_step(Shared& lds, const Carried& carried) {
   for (int i = 0; i < kFetches; ++i) {
     *reinterpret_cast<half8*>(&lds.step.a[advance(a_place, i * kFetchRows, 0)]) = carried.a[i];
   }
+  const half8 b0 = carried.b[0];
+  const half8 b1 = carried.b[1];
+  const half8 b2 = carried.b[2];
+  const half8 b3 = carried.b[3];
   const int k = threadIdx.x / 16 * 4;
   const int b_place = place(threadIdx.x % 16 * kChunk, k / kChunk) + k % kChunk;
 #pragma unroll
   for (int j = 0; j < kChunk; ++j) {
-    const half4 four = {carried.b[0][j], carried.b[1][j], carried.b[2][j], carried.b[3][j]};
+    const half4 four = {b0[j], b1[j], b2[j], b3[j]};
     *reinterpret_cast<half4*>(&lds.step.b[advance(b_place, j, 0)]) = four;
   }
 }
@@ -217,20 +222,14 @@ __device__ void multiply_step(Sums (&sums)[kWaveTiles][kWaveTiles], const Shared
   const int b_place = place(n + lane() % kMma, lane() / kMma);
 #pragma unroll
   for (int chunk = 0; chunk < kRowChunks; chunk += 2) {
-    half8 a[kWaveTiles];
-    half8 b[kWaveTiles];
 #pragma unroll
     for (int i = 0; i < kWaveTiles; ++i) {
-      a[i] = read_chunk(lds.step.a, advance(a_place, i * kMma, chunk));
-      b[i] = read_chunk(lds.step.b, advance(b_place, i * kMma, chunk));
-    }
-#pragma unroll
-    for (int i = 0; i < kWaveTiles; ++i) {
+      const half8 a = read_chunk(lds.step.a, advance(a_place, i * kMma, chunk));
 #pragma unroll
       for (int j = 0; j < kWaveTiles; ++j) {
-        Sums& sum = sums[i][j];
-        sum = __builtin_amdgcn_mfma_f32_32x32x8f16(b[j].lo, a[i].lo, sum, 0, 0, 0);
-        sum = __builtin_amdgcn_mfma_f32_32x32x8f16(b[j].hi, a[i].hi, sum, 0, 0, 0);
+        const half8 b = read_chunk(lds.step.b, advance(b_place, j * kMma, chunk));
+        sums[i][j] = __builtin_amdgcn_mfma_f32_32x32x8f16(b.lo, a.lo, sums[i][j], 0, 0, 0);
+        sums[i][j] = __builtin_amdgcn_mfma_f32_32x32x8f16(b.hi, a.hi, sums[i][j], 0, 0, 0);
       }
     }
   }

@@ -6,11 +6,12 @@
 //
 //     end = max(compute done, max over levels used(server free) + mean latency of its requests)
 //
-// A level is a server: bytes / bandwidth keep it busy, later requests queue behind. In a sample
-// every request stands for 1/share requests, so it keeps servers busy 1/share times as long.
-// Latency is the mean over the step's requests rather than the worst, because only the mean is the
-// same in a sample and in the whole; its feedback (misses cost time, hits catch up) is what keeps
-// blocks together.
+// A level is a server: bytes / bandwidth keep it busy, later requests queue behind. How many
+// requests and L2 bytes a step makes is known exactly, also in a sample; what share of them misses
+// is not, when only a few were replayed. So the slot keeps running means of what a request moves on
+// each level (over about 32 requests; a step of the exact replay has more and replaces them whole),
+// and a step is charged requests x mean. Latency is likewise the mean over requests rather than the
+// worst one. Its feedback (misses cost time, hits catch up) is what keeps blocks together.
 //
 // Dispatch is in order into freed slots: per-die queues on AMD, one queue on NVIDIA.
 #pragma once
@@ -128,9 +129,10 @@ class Replay {
     l2_server_.resize(dies_);
     fabric_server_.resize(dies_);
     cu_server_.resize(std::size_t{dies_} * m_.cus_per_die);
-    l2_ns_per_byte_ = weight_ / (m_.l2.bytes_per_clk * m_.clock_ghz);
-    fabric_ns_per_byte_ = weight_ / (m_.fabric_bytes_per_clk * m_.clock_ghz);
-    const double shared = weight_ * m_.dies / dies_;  // by the dies that are not looked at, too
+    l2_ns_per_byte_ = 1 / (m_.l2.bytes_per_clk * m_.clock_ghz);
+    fabric_ns_per_byte_ = 1 / (m_.fabric_bytes_per_clk * m_.clock_ghz);
+    // Shared levels also serve the dies that are not looked at.
+    const double shared = static_cast<double>(m_.dies) / dies_;
     llc_ns_per_byte_ = m_.llc ? shared / (m_.llc->bytes_per_clk * m_.clock_ghz) : 0;
     hbm_ns_per_byte_ = shared / m_.hbm_bytes_per_ns;
   }
@@ -177,25 +179,32 @@ class Replay {
   }
 
  private:
+  /// What a request does on the average.
+  struct PerRequest {
+    double misses = 0;
+    double llc_misses = 0;
+    double fabric_bytes = 0;
+    double llc_bytes = 0;
+    double hbm_bytes = 0;
+  };
+
   struct Slot {
     std::uint32_t die = 0;
     std::uint32_t cu = 0;
     std::uint32_t index = 0;  // dispatch index of its block
     std::size_t step = 0;
     std::size_t steps = 0;
-    double miss_share = 0;      // running means of the slot's requests: missed L2,
-    double llc_miss_share = 0;  // and missed the last level too
+    PerRequest mean;
     typename Source::Block block{};
   };
 
-  /// What one step moved.
+  /// What the replayed requests of one step moved.
   struct StepTraffic {
     std::uint32_t requests = 0;
     std::uint32_t misses = 0;
     std::uint32_t llc_misses = 0;
     std::uint32_t units = 0;
     std::uint32_t missed_units = 0;
-    std::uint32_t l2_bytes = 0;
     std::uint32_t fabric_bytes = 0;
     std::uint32_t llc_bytes = 0;
     std::uint32_t hbm_bytes = 0;
@@ -237,38 +246,43 @@ class Replay {
     run_deferred(step);
     domains_[slot.die].l2.requests += step.units;
     domains_[slot.die].l2.hits += step.units - step.missed_units;
-    double compute = source_.compute_ns(slot.block, slot.step);
+    if (step.requests > 0) refresh(slot.mean, step);
+    const StepWork& work = source_.work(slot.block, slot.step);
+    double compute = work.compute_ns;
     if (m_.jitter > 0) {
       const std::uint64_t h = mix64(std::uint64_t{slot.index} << 32 | slot.step);
       compute *= 1 + m_.jitter * (static_cast<double>(h >> 11) * 0x1p-52 - 1);
     }
-    double end = cu_server_[slot.cu].serve(now, compute);
-    if (step.requests > 0) end = std::max(end, memory_done(slot, step, now));
-    return end;
+    const double end = cu_server_[slot.cu].serve(now, compute);
+    return work.requests > 0 ? std::max(end, memory_done(slot, work, now)) : end;
   }
 
-  double memory_done(Slot& slot, const StepTraffic& step, double now) {
-    double done = l2_server_[slot.die].serve(now, step.l2_bytes * l2_ns_per_byte_);
-    if (step.fabric_bytes > 0) {
-      done = std::max(done,
-                      fabric_server_[slot.die].serve(now, step.fabric_bytes * fabric_ns_per_byte_));
-    }
-    if (step.llc_bytes > 0) {
-      done = std::max(done, llc_server_.serve(now, step.llc_bytes * llc_ns_per_byte_));
-    }
-    if (step.hbm_bytes > 0) {
-      done = std::max(done, hbm_server_.serve(now, step.hbm_bytes * hbm_ns_per_byte_));
-    }
-    // A step of a sample holds few requests: their share of misses is smoothed over the slot, from
-    // block to block.
+  static void refresh(PerRequest& mean, const StepTraffic& step) {
     const double requests = step.requests;
     const double fresh = std::min(1.0, requests * kSmoothing);
-    slot.miss_share += fresh * (step.misses / requests - slot.miss_share);
-    slot.llc_miss_share += fresh * (step.llc_misses / requests - slot.llc_miss_share);
-    double latency = m_.l2.latency_ns;
+    const auto towards = [&](double& value, double sum) {
+      value += fresh * (sum / requests - value);
+    };
+    towards(mean.misses, step.misses);
+    towards(mean.llc_misses, step.llc_misses);
+    towards(mean.fabric_bytes, step.fabric_bytes);
+    towards(mean.llc_bytes, step.llc_bytes);
+    towards(mean.hbm_bytes, step.hbm_bytes);
+  }
+
+  double memory_done(const Slot& slot, const StepWork& work, double now) {
+    const PerRequest& mean = slot.mean;
+    const double requests = work.requests;
+    double done = l2_server_[slot.die].serve(now, work.l2_bytes * l2_ns_per_byte_);
+    const auto use = [&](Server& server, double bytes, double ns_per_byte) {
+      if (bytes > 0) done = std::max(done, server.serve(now, requests * bytes * ns_per_byte));
+    };
+    use(fabric_server_[slot.die], mean.fabric_bytes, fabric_ns_per_byte_);
+    use(llc_server_, mean.llc_bytes, llc_ns_per_byte_);
+    use(hbm_server_, mean.hbm_bytes, hbm_ns_per_byte_);
     const double behind = m_.llc ? m_.llc->latency_ns : m_.hbm_latency_ns;
-    latency += slot.miss_share * (behind - m_.l2.latency_ns);
-    if (m_.llc) latency += slot.llc_miss_share * (m_.hbm_latency_ns - behind);
+    double latency = m_.l2.latency_ns + mean.misses * (behind - m_.l2.latency_ns);
+    if (m_.llc) latency += mean.llc_misses * (m_.hbm_latency_ns - behind);
     return done + latency;
   }
 
@@ -287,7 +301,6 @@ class Replay {
       fill(step, line, set, missing);
     }
     step.requests += 1;
-    step.l2_bytes += p_.units.bytes[sectors];
     step.units += units;
     if (missed_units != 0) {
       step.missed_units += missed_units;
@@ -430,8 +443,8 @@ class Replay {
     r.bound = r.utilisation[most] < kNearlyBusy ? Bound::kLatency : static_cast<Bound>(most);
   }
 
-  /// Weight of one request in a slot's running mean of misses: sixteen requests renew it.
-  static constexpr double kSmoothing = 1.0 / 16;
+  /// Weight of one request in a slot's running means.
+  static constexpr double kSmoothing = 1.0 / 32;
 
   const Prepared& p_;
   const Machine& m_;

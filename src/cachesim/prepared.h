@@ -5,7 +5,7 @@
 // The replay core is a template over the source, so that the exact replay pays nothing for the
 // sample and the reverse. A source offers
 //     Block open(logical block)                       where its stream starts
-//     num_steps(Block), compute_ns(Block, step)       one step = one or several intervals
+//     num_steps(Block), work(Block, step)             one step = one or several intervals
 //     for_each(Block, step, prefetch, f)              f(line, set, kind, sectors, buffer)
 // A set is two lines of the host's cache and rarely near the last one, so `prefetch(set)` is called
 // a few requests ahead of f.
@@ -51,8 +51,23 @@ struct RequestUnits {
   }
 };
 
-/// Nanoseconds that each interval of a line template keeps a whole CU busy.
-std::vector<double> interval_compute_ns(const LineTemplate& lines, const Machine& machine);
+/// What a step asks of the machine, whole: also in a sample, which replays only some of its
+/// requests.
+struct StepWork {
+  double compute_ns = 0;       ///< that it keeps a whole CU busy
+  std::uint32_t requests = 0;  ///< line requests to L2
+  std::uint32_t l2_bytes = 0;
+  StepWork& operator+=(const StepWork& other) {
+    compute_ns += other.compute_ns;
+    requests += other.requests;
+    l2_bytes += other.l2_bytes;
+    return *this;
+  }
+};
+
+/// The work of each interval of a line template.
+std::vector<StepWork> interval_work(const LineTemplate& lines, const Machine& machine,
+                                    const RequestUnits& units);
 
 /// A sampled request, with the set worked out.
 struct SampleRequest {
@@ -65,14 +80,14 @@ struct SampleRequest {
 struct Sample {
   std::uint32_t sets = 0;  ///< L2 sets sampled, per die
   std::uint64_t seed = 0;
-  std::size_t stride = 1;                       ///< intervals a step
-  double share = 0;                             ///< replayed units / all units
-  std::vector<std::int32_t> compact;            ///< L2 set -> sampled set, -1 = not sampled
-  std::vector<SampleRequest> requests;          ///< by block
-  std::vector<std::uint64_t> first;             ///< block -> first request; one more at the end
-  std::vector<std::uint32_t> step_end;          ///< relative to the block's first request
-  std::vector<std::uint64_t> first_step;        ///< block -> first of its steps
-  std::vector<std::vector<double>> compute_ns;  ///< template -> step
+  std::size_t stride = 1;                   ///< intervals a step
+  double share = 0;                         ///< replayed units / all units
+  std::vector<std::int32_t> compact;        ///< L2 set -> sampled set, -1 = not sampled
+  std::vector<SampleRequest> requests;      ///< by block
+  std::vector<std::uint64_t> first;         ///< block -> first request; one more at the end
+  std::vector<std::uint32_t> step_end;      ///< relative to the block's first request
+  std::vector<std::uint64_t> first_step;    ///< block -> first of its steps
+  std::vector<std::vector<StepWork>> work;  ///< template -> step
 };
 
 struct Prepared {
@@ -84,8 +99,8 @@ struct Prepared {
   LineTrace lines;
   SetMap l2_set;
   RequestUnits units;
-  std::vector<std::vector<double>> compute_ns;  ///< template -> interval
-  double total_units = 0;                       ///< counter units of the whole launch
+  std::vector<std::vector<StepWork>> work;  ///< template -> interval
+  double total_units = 0;                   ///< counter units of the whole launch
   std::vector<Sample> samples;
 };
 
@@ -96,7 +111,7 @@ class ExactSource {
  public:
   struct Block {
     const LineTemplate* lines;
-    const std::vector<double>* compute_ns;
+    const std::vector<StepWork>* work;
     const std::uint32_t* anchors;
   };
 
@@ -104,12 +119,12 @@ class ExactSource {
 
   [[nodiscard]] Block open(std::uint32_t block) const {
     const BlockLines& b = p_->lines.blocks[block];
-    return {&p_->lines.templates[b.template_index], &p_->compute_ns[b.template_index],
+    return {&p_->lines.templates[b.template_index], &p_->work[b.template_index],
             p_->lines.anchors.data() + b.first_anchor};
   }
   [[nodiscard]] std::size_t num_steps(const Block& b) const { return b.lines->intervals.size(); }
-  [[nodiscard]] double compute_ns(const Block& b, std::size_t step) const {
-    return (*b.compute_ns)[step];
+  [[nodiscard]] const StepWork& work(const Block& b, std::size_t step) const {
+    return (*b.work)[step];
   }
   [[nodiscard]] std::uint32_t sets() const { return p_->l2_set.sets(); }
 
@@ -146,18 +161,18 @@ class SampleSource {
   struct Block {
     const SampleRequest* requests;
     const std::uint32_t* step_end;
-    const std::vector<double>* compute_ns;
+    const std::vector<StepWork>* work;
   };
 
   SampleSource(const Prepared& p, const Sample& s) : p_(&p), s_(&s) {}
 
   [[nodiscard]] Block open(std::uint32_t block) const {
     return {s_->requests.data() + s_->first[block], s_->step_end.data() + s_->first_step[block],
-            &s_->compute_ns[p_->lines.blocks[block].template_index]};
+            &s_->work[p_->lines.blocks[block].template_index]};
   }
-  [[nodiscard]] std::size_t num_steps(const Block& b) const { return b.compute_ns->size(); }
-  [[nodiscard]] double compute_ns(const Block& b, std::size_t step) const {
-    return (*b.compute_ns)[step];
+  [[nodiscard]] std::size_t num_steps(const Block& b) const { return b.work->size(); }
+  [[nodiscard]] const StepWork& work(const Block& b, std::size_t step) const {
+    return (*b.work)[step];
   }
   [[nodiscard]] std::uint32_t sets() const { return s_->sets; }
 

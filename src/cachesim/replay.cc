@@ -28,17 +28,23 @@ std::string_view bound_name(Bound bound) {
 
 namespace cachesim {
 
-std::vector<double> interval_compute_ns(const LineTemplate& lines, const Machine& machine) {
-  std::vector<double> ns;
-  ns.reserve(lines.intervals.size());
+std::vector<StepWork> interval_work(const LineTemplate& lines, const Machine& machine,
+                                    const RequestUnits& units) {
+  std::vector<StepWork> work;
+  work.reserve(lines.intervals.size());
+  std::uint32_t next = 0;
   for (const LineInterval& interval : lines.intervals) {
     const Cost& c = interval.cost;
     const double clocks = std::max(
         {c.vector_ops / machine.vector_ops_per_clk, c.matrix_flops / machine.matrix_flops_per_clk,
          c.lds_bytes / machine.lds_bytes_per_clk, c.instructions / machine.instructions_per_clk});
-    ns.push_back(clocks / machine.clock_ghz);
+    StepWork step = {clocks / machine.clock_ghz, interval.request_end - next, 0};
+    for (; next < interval.request_end; ++next) {
+      step.l2_bytes += units.bytes[lines.requests[next].sectors];
+    }
+    work.push_back(step);
   }
-  return ns;
+  return work;
 }
 
 }  // namespace cachesim
@@ -59,7 +65,7 @@ Replayer::Replayer(const Trace& trace, const Machine& machine, std::uint32_t blo
   Data& d = *data_;
   std::vector<double> template_units;
   for (const LineTemplate& t : d.lines.templates) {
-    d.compute_ns.push_back(cachesim::interval_compute_ns(t, machine));
+    d.work.push_back(cachesim::interval_work(t, machine, d.units));
     double units = 0;
     for (const LineRequest& r : t.requests) units += d.units.of(r.kind, r.sectors);
     template_units.push_back(units);

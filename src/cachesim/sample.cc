@@ -37,12 +37,12 @@ std::vector<std::int32_t> choose_sets(std::uint32_t sets, double share, std::uin
 }
 
 /// Where a sample is taken from: a source, its sets' numbers in the new sample (-1 = left out), and
-/// the compute times of its steps by template.
+/// the work of its steps by template.
 template <typename Source>
 struct From {
   Source source;
   std::vector<std::int32_t> compact;
-  const std::vector<std::vector<double>>& compute_ns;
+  const std::vector<std::vector<StepWork>>& work;
 };
 
 struct BlockSample {
@@ -79,7 +79,8 @@ template <typename Source>
 void take(Sample& s, const Prepared& p, const From<Source>& from, std::size_t stride,
           unsigned threads) {
   const std::uint64_t blocks = p.lines.blocks.size();
-  const std::uint64_t chunk = std::max<std::uint64_t>(1, blocks / (std::uint64_t{threads} * 16));
+  const std::uint64_t chunk =
+      std::max<std::uint64_t>(1, blocks / (std::max<std::uint64_t>(1, threads) * 16));
   std::vector<std::vector<BlockSample>> parts((blocks + chunk - 1) / chunk);
   parallel_for(parts.size(), threads, [&](std::uint64_t part, unsigned) {
     const std::uint64_t end = std::min(blocks, (part + 1) * chunk);
@@ -97,13 +98,13 @@ void take(Sample& s, const Prepared& p, const From<Source>& from, std::size_t st
     part = {};
   }
   s.first.push_back(s.requests.size());
-  for (const std::vector<double>& whole : from.compute_ns) {
-    std::vector<double> merged;
+  for (const std::vector<StepWork>& whole : from.work) {
+    std::vector<StepWork> merged;
     for (std::size_t i = 0; i < whole.size(); ++i) {
-      if (i % stride == 0) merged.push_back(0);
+      if (i % stride == 0) merged.emplace_back();
       merged.back() += whole[i];
     }
-    s.compute_ns.push_back(std::move(merged));
+    s.work.push_back(std::move(merged));
   }
 }
 
@@ -113,7 +114,8 @@ std::size_t intervals_per_step(const Prepared& p, double share) {
   for (const BlockLines& b : p.lines.blocks) {
     intervals += static_cast<double>(p.lines.templates[b.template_index].intervals.size());
   }
-  const double per_interval = static_cast<double>(p.lines.num_requests) * share / intervals;
+  const double per_interval =
+      static_cast<double>(p.lines.num_requests) * share / std::max(1.0, intervals);
   if (per_interval >= kRequestsPerStep || per_interval <= 0) return 1;
   return static_cast<std::size_t>(std::ceil(kRequestsPerStep / per_interval));
 }
@@ -139,20 +141,21 @@ Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned
   s.stride = intervals_per_step(p, static_cast<double>(s.sets) / p.l2_set.sets());
   if (const Sample* parent = parent_of(p, s)) {
     From<SampleSource> from = {SampleSource(p, *parent), std::vector<std::int32_t>(parent->sets),
-                               parent->compute_ns};
+                               parent->work};
     for (std::size_t set = 0; set < parent->compact.size(); ++set) {
       const std::int32_t number = parent->compact[set];
       if (number >= 0) from.compact[static_cast<std::size_t>(number)] = s.compact[set];
     }
     take(s, p, from, s.stride, threads);
   } else {
-    take(s, p, From<ExactSource>{ExactSource(p), s.compact, p.compute_ns}, s.stride, threads);
+    take(s, p, From<ExactSource>{ExactSource(p), s.compact, p.work}, s.stride, threads);
   }
   double units = 0;
   for (const SampleRequest& r : s.requests) {
     units += p.units.of(static_cast<AccessKind>(r.kind_and_sectors >> 4), r.kind_and_sectors & 15);
   }
-  s.share = p.total_units > 0 ? units / p.total_units : 1;
+  // A sample that caught nothing still has a share to scale its nothing by.
+  s.share = units > 0 ? units / p.total_units : static_cast<double>(s.sets) / p.l2_set.sets();
   return s;
 }
 

@@ -209,6 +209,7 @@ Range comparison_range(Op op, const Range& a, const Range& b) {
 }  // namespace
 
 std::optional<Range> apply_range(Op op, const Range& a, const Range& b) {
+  if (a.is_constant() && (is_unary(op) || b.is_constant())) return corners(op, {a.lo}, {b.lo});
   switch (op) {
     case Op::kAdd:
       return corners(op, {a.lo, a.hi}, {b.lo, b.hi});

@@ -31,7 +31,10 @@ Range apply_faultless(Op op, const Range& a, const Range& b) {
     const Range amount = intersect(b, {0, 63});
     return is_nothing(amount) ? Range::all() : or_all(apply_range(op, a, amount));
   }
-  if (op == Op::kIlog2) return {0, 62};
+  if (op == Op::kIlog2) {
+    const Range positive = intersect(a, {1, a.hi});
+    return is_nothing(positive) ? Range::all() : or_all(apply_range(op, positive, b));
+  }
   if ((op != Op::kDiv && op != Op::kMod && op != Op::kCdiv) || !b.contains(0)) {
     return or_all(apply_range(op, a, b));
   }
@@ -91,8 +94,10 @@ class Walk {
 
   void run(const Stmt& stmt) {
     switch (stmt.kind) {
-      case Stmt::Kind::kAssign:
-        return assign(stmt.slot, eval(stmt.expr));
+      case Stmt::Kind::kAssign: {
+        const Range value = eval(stmt.expr);
+        return assign(stmt.slot, is_final(stmt) ? Range{0, kMostBlocks - 1} : value);
+      }
       case Stmt::Kind::kIf:
         return branch(stmt);
       case Stmt::Kind::kLoop:
@@ -151,20 +156,36 @@ class Walk {
       case Expr::Kind::kName:
         return env_[expr.slot];
       case Expr::Kind::kAndThen:
+        return logical(expr, false);
       case Expr::Kind::kOrElse:
-        eval(expr.a);
-        eval(expr.b);
-        return {0, 1};
-      case Expr::Kind::kChoose: {
-        eval(expr.a);
-        const Range b = eval(expr.b);
-        return hull(b, eval(expr.c));
-      }
+        return logical(expr, true);
+      case Expr::Kind::kChoose:
+        return choice(expr);
       case Expr::Kind::kApply:
         break;
     }
     const Range a = eval(expr.a);
     return apply_faultless(expr.op, a, is_unary(expr.op) ? a : eval(expr.b));
+  }
+
+  /// a && b, or a || b if `decided_by` is true: one operand of that truth decides.
+  Range logical(const Expr& expr, bool decided_by) {
+    const std::optional<bool> a = truth(eval(expr.a));
+    const std::optional<bool> b = truth(eval(expr.b));
+    if (a == decided_by) return Range::of(decided_by ? 1 : 0);
+    return a && b ? Range::of(*b ? 1 : 0) : Range{0, 1};
+  }
+
+  Range choice(const Expr& expr) {
+    const std::optional<bool> a = truth(eval(expr.a));
+    const Range b = eval(expr.b);
+    const Range c = eval(expr.c);
+    return a ? (*a ? b : c) : hull(b, c);
+  }
+
+  static std::optional<bool> truth(const Range& range) {
+    if (!range.contains(0)) return true;
+    return range.is_constant() ? std::optional(false) : std::nullopt;
   }
 
   const FormulaProgram& program_;

@@ -155,12 +155,13 @@ class Parser {
     throw FormulaError(place.line, place.column, sentence);
   }
 
+  [[noreturn]] static void fail_foreign(const Token& word, std::string_view advice) {
+    fail(word.place, fmt::format("'{}' is not part of the language: {}", word.text, advice));
+  }
+
   [[noreturn]] void fail_expected(std::string_view what) const {
     if (token().after_slashes) fail(token().slashes, std::string(kSlashesAdvice));
-    if (const auto advice = hint_for(token().text)) {
-      fail(token().place,
-           fmt::format("'{}' is not part of the language: {}", token().text, *advice));
-    }
+    if (const auto advice = hint_for(token().text)) fail_foreign(token(), *advice);
     const std::string found = at_end() ? "the text ends" : fmt::format("'{}' stands", token().text);
     fail(token().place, fmt::format("{} here where {} was expected", found, what));
   }
@@ -203,9 +204,7 @@ class Parser {
 
   SlotId slot_of(const Token& name) {
     if (const auto slot = find_slot(name.text)) return *slot;
-    if (const auto advice = hint_for(name.text)) {
-      fail(name.place, fmt::format("'{}' is not part of the language: {}", name.text, *advice));
-    }
+    if (const auto advice = hint_for(name.text)) fail_foreign(name, *advice);
     if (contains(kKeywords, name.text) || contains(kTypeWords, name.text)) {
       fail(name.place, fmt::format("'{}' cannot be used as a name", name.text));
     }
@@ -388,7 +387,7 @@ class Parser {
       set_expr(stmt, [&] { return expression(); });
     } else {
       const std::optional<Op> op = compound_operator();
-      if (!op) fail_expected(fmt::format("an assignment to '{}'", name.text));
+      if (!op) fail_not_assigned(name);
       const Place place = token().place;
       skip();
       set_expr(stmt, [&] {
@@ -399,6 +398,11 @@ class Parser {
     if (at("=")) fail(token().place, "one assignment a statement; split this chain");
     stmt.slot = assignable(name);
     into.push_back(add(std::move(stmt)));
+  }
+
+  [[noreturn]] void fail_not_assigned(const Token& name) const {
+    if (const auto advice = hint_for(name.text)) fail_foreign(name, *advice);
+    fail_expected(fmt::format("an assignment to '{}'", name.text));
   }
 
   StmtId step_by_one(Stmt stmt, const Token& name, Op op) {
@@ -569,9 +573,7 @@ class Parser {
   }
 
   [[noreturn]] static void fail_call(const Token& name) {
-    if (const auto advice = hint_for(name.text)) {
-      fail(name.place, fmt::format("'{}' is not part of the language: {}", name.text, *advice));
-    }
+    if (const auto advice = hint_for(name.text)) fail_foreign(name, *advice);
     fail(name.place,
          fmt::format("'{}' is no function of the language; it has min, max, abs, cdiv and ilog2 "
                      "and nothing else",

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
+#include <utility>
 
 #include "formula/printing.h"
 
@@ -308,20 +308,20 @@ class FunctionPrinter {
         expressions_(p_.formula, p_.formula_facts, p_.names, options.function) {}
 
   std::string run() {
-    out_ = fmt::format("struct {}_index {{\n  unsigned x, y, z;\n}};\n\n", options_.function);
-    helpers();
-    comment(options_.comment);
-    line("// Right for every grid of fewer than 2^31 blocks.");
-    out_ += fmt::format(
-        "static __device__ {0}_index {0}(\n    unsigned x, unsigned y, unsigned z, unsigned nx, "
-        "unsigned ny, unsigned nz) {{\n",
-        options_.function);
     ++depth_;
     inputs();
     guard();
     statements(p_.formula.body);
     result();
-    return out_ + "}\n";
+    --depth_;
+    const std::string body = std::exchange(out_, {});
+    out_ = fmt::format("struct {}_index {{\n  unsigned x, y, z;\n}};\n\n", options_.function);
+    helpers();
+    comment(options_.comment);
+    line("// Right for every grid of fewer than 2^31 blocks.");
+    out_ += fmt::format("static __device__ {0}_index {0}(\n    {1}) {{\n", options_.function,
+                        parameters(body));
+    return out_ + body + "}\n";
   }
 
  private:
@@ -343,6 +343,27 @@ class FunctionPrinter {
         out_ += fmt::format(fmt::runtime(helper.text), options_.function) + "\n";
       }
     }
+  }
+
+  /// The function's parameters; those that the body does not use have no name.
+  static std::string parameters(const std::string& body) {
+    std::string list;
+    for (const std::string_view name : {"x", "y", "z", "nx", "ny", "nz"}) {
+      list += list.empty() ? "unsigned " : ", unsigned ";
+      list += has_word(body, name) ? std::string(name) : fmt::format("/*{}*/", name);
+    }
+    return list;
+  }
+
+  static bool has_word(const std::string& text, std::string_view word) {
+    const auto is_part = [&](std::size_t at) {
+      return at < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+    };
+    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      if (!is_part(at - 1) && !is_part(at + word.size())) return true;
+    }
+    return false;
   }
 
   /// Inputs and parameters that are used, under their names in the language.
@@ -396,25 +417,16 @@ class FunctionPrinter {
   void statements(const std::vector<StmtId>& list) {
     for (const StmtId id : list) {
       comment(p_.formula.stmts[id].comment);
-      declare_before(list, id);
+      declarations(list, id);
       statement(list, id);
     }
   }
 
-  /// Variables whose first use is inside statement `id`, unless it is the assignment itself.
-  void declare_before(const std::vector<StmtId>& list, StmtId id) {
+  void declarations(const std::vector<StmtId>& list, StmtId id) {
     for (SlotId slot = kNumInputs; slot < p_.names.size(); ++slot) {
-      const bool here = p_.used[slot] && p_.home[slot] == &list && p_.first_use[slot] == id;
-      const bool variable = p_.formula.slots[slot].kind == Slot::Kind::kVariable;
-      if (!here || !variable || declares(list, id, slot)) continue;
+      if (!declare_before(p_, list, id, slot)) continue;
       line(fmt::format("{} {} = 0;", type(is_wide(slot)), p_.names[slot]));
     }
-  }
-
-  [[nodiscard]] bool declares(const std::vector<StmtId>& list, StmtId id, SlotId slot) const {
-    const Stmt& stmt = p_.formula.stmts[id];
-    return stmt.kind == Stmt::Kind::kAssign && stmt.slot == slot && p_.home[slot] == &list &&
-           p_.first_use[slot] == id && p_.formula.slots[slot].kind == Slot::Kind::kVariable;
   }
 
   void statement(const std::vector<StmtId>& list, StmtId id) {
@@ -435,8 +447,10 @@ class FunctionPrinter {
 
   void assignment(const std::vector<StmtId>& list, StmtId id) {
     const Stmt& stmt = p_.formula.stmts[id];
+    const Expr& expr = p_.formula.exprs[stmt.expr];
+    if (expr.kind == Expr::Kind::kName && expr.slot == stmt.slot) return;  // pid = pid
     const std::string text = assigned(stmt);
-    if (!declares(list, id, stmt.slot)) return line(text + ";");
+    if (!declares(p_, list, id)) return line(text + ";");
     line(fmt::format("{}{} {};", p_.reassigned[stmt.slot] ? "" : "const ", type(is_wide(stmt.slot)),
                      text));
   }

@@ -67,7 +67,7 @@ class ExpressionPrinter {
   /// As an integer.
   std::string value(ExprId id) {
     const Expr& expr = program_.exprs[id];
-    if (is_folded(id)) return std::to_string(facts_.expr[id].lo);
+    if (is_folded(id)) return std::to_string(folded(id));
     if (is_condition(expr)) return fmt::format("tl.cast({}, {})", condition(id), type_);
     switch (expr.kind) {
       case Expr::Kind::kName:
@@ -79,10 +79,19 @@ class ExpressionPrinter {
     }
   }
 
+  /// Whether Python would compute it: a constant, or made of nothing else.
+  [[nodiscard]] bool is_compile_time(ExprId id) const {
+    const Expr& expr = program_.exprs[id];
+    if (facts_.expr[id].is_constant()) return true;
+    if (expr.kind == Expr::Kind::kConstant || expr.kind == Expr::Kind::kName) return false;
+    return is_compile_time(expr.a) && is_compile_time(expr.b) &&
+           (expr.kind != Expr::Kind::kChoose || is_compile_time(expr.c));
+  }
+
   /// As something that `if` and tl.where take.
   std::string condition(ExprId id) {
     const Expr& expr = program_.exprs[id];
-    if (is_folded(id)) return facts_.expr[id].lo != 0 ? "pid_x >= 0" : "pid_x < 0";
+    if (is_folded(id)) return folded(id) != 0 ? "pid_x >= 0" : "pid_x < 0";
     if (!is_condition(expr)) return fmt::format("{} != 0", bracketed(id));
     if (expr.kind == Expr::Kind::kAndThen) return logical(expr, "and");
     if (expr.kind == Expr::Kind::kOrElse) return logical(expr, "or");
@@ -92,24 +101,27 @@ class ExpressionPrinter {
   }
 
  private:
-  /// Constant whatever the launch: printed as a number unless it is just a name.
+  /// Known at compile time and not just a name: printed as a number.
   [[nodiscard]] bool is_folded(ExprId id) const {
-    return facts_.expr[id].is_constant() && program_.exprs[id].kind != Expr::Kind::kName;
+    return program_.exprs[id].kind != Expr::Kind::kName && is_compile_time(id);
+  }
+
+  /// What faults at compile time stands where no proved launch comes by.
+  [[nodiscard]] std::int64_t folded(ExprId id) const {
+    return facts_.expr[id].is_constant() ? facts_.expr[id].lo : 0;
   }
 
   /// Brackets whatever is not atomic; used where C's and Python's precedence differ.
   std::string bracketed(ExprId id) {
     const std::string text = value(id);
-    const bool atomic =
-        is_folded(id) ? facts_.expr[id].lo >= 0 : precedence(program_.exprs[id]) >= 12;
+    const bool atomic = is_folded(id) ? folded(id) >= 0 : precedence(program_.exprs[id]) >= 12;
     return atomic || is_condition(program_.exprs[id]) ? text : "(" + text + ")";
   }
 
   std::string operand(const Expr& parent, ExprId id, bool right) {
     const Expr& expr = program_.exprs[id];
     if (is_folded(id) || is_condition(expr) || expr.kind == Expr::Kind::kChoose) {
-      return facts_.expr[id].is_constant() && facts_.expr[id].lo < 0 ? "(" + value(id) + ")"
-                                                                     : value(id);
+      return is_folded(id) && folded(id) < 0 ? "(" + value(id) + ")" : value(id);
     }
     return needs_brackets(parent, expr, right) ? "(" + value(id) + ")" : value(id);
   }
@@ -141,7 +153,7 @@ class ExpressionPrinter {
 
   /// As an argument that must not be a Python number.
   std::string tensor(ExprId id) {
-    if (!facts_.expr[id].is_constant()) return value(id);
+    if (!is_compile_time(id)) return value(id);
     return fmt::format("tl.cast({}, {})", value(id), type_);
   }
 
@@ -267,17 +279,15 @@ class FunctionPrinter {
     for (const StmtId id : list) {
       const Stmt& stmt = p_.formula.stmts[id];
       comment(stmt.comment);
-      declare_before(list, id);
+      declarations(list, id);
       statement(stmt);
     }
   }
 
   /// Names that a branch or loop assigns and that are used after it.
-  void declare_before(const std::vector<StmtId>& list, StmtId id) {
-    if (p_.formula.stmts[id].kind == Stmt::Kind::kAssign) return;
+  void declarations(const std::vector<StmtId>& list, StmtId id) {
     for (SlotId slot = kNumInputs; slot < p_.names.size(); ++slot) {
-      const bool here = p_.used[slot] && p_.home[slot] == &list && p_.first_use[slot] == id;
-      if (!here || p_.formula.slots[slot].kind != Slot::Kind::kVariable) continue;
+      if (!declare_before(p_, list, id, slot)) continue;
       line(fmt::format("{} = tl.cast(0, {})", p_.names[slot], type_));
     }
   }
@@ -301,7 +311,8 @@ class FunctionPrinter {
 
   void assignment(const Stmt& stmt) {
     const std::string value = expressions_.value(stmt.expr);
-    const bool cast = p_.formula_facts.expr[stmt.expr].is_constant() && p_.reassigned[stmt.slot];
+    const bool one_number = p_.formula_facts.slot[stmt.slot].is_constant();
+    const bool cast = expressions_.is_compile_time(stmt.expr) && !one_number;
     line(fmt::format("{} = {}", p_.names[stmt.slot],
                      cast ? fmt::format("tl.cast({}, {})", value, type_) : value));
   }

@@ -15,6 +15,7 @@ namespace {
 struct Use {
   std::vector<const std::vector<StmtId>*> lists;
   std::vector<StmtId> stmts;
+  bool writes = false;
 };
 
 class UseFinder {
@@ -46,6 +47,7 @@ class UseFinder {
     read(program_.exprs[stmt.expr]);
     if (stmt.kind == Stmt::Kind::kAssign) {
       uses_[stmt.slot].push_back(here_);
+      uses_[stmt.slot].back().writes = true;
       assignments_[stmt.slot].push_back(here_);
     }
     visit(stmt.body);
@@ -79,6 +81,7 @@ void find_home(const UseFinder& finder, SlotId slot, Printable& out) {
   }
   out.home[slot] = uses.front().lists[depth - 1];
   out.first_use[slot] = uses.front().stmts[depth - 1];
+  out.declared_by_assignment[slot] = uses.front().writes && uses.front().lists.size() == depth;
   const std::vector<Use>& assignments = finder.assignments(slot);
   const std::size_t before = slot < kNumInputs ? 1 : 0;  // an input has its value already
   out.reassigned[slot] = before + assignments.size() > 1 ||
@@ -125,6 +128,7 @@ Printable prepare(const Formula& formula, const PrintOptions& options,
   out.used.resize(slots);
   out.home.resize(slots);
   out.first_use.resize(slots);
+  out.declared_by_assignment.resize(slots);
   out.reassigned.resize(slots);
   const UseFinder finder(out.formula);
   for (SlotId slot = 0; slot < slots; ++slot) {
@@ -138,6 +142,27 @@ Printable prepare(const Formula& formula, const PrintOptions& options,
     }
   }
   return out;
+}
+
+namespace {
+
+bool is_first_use(const Printable& printable, const std::vector<StmtId>& list, StmtId id,
+                  SlotId slot) {
+  return printable.used[slot] && printable.formula.slots[slot].kind == Slot::Kind::kVariable &&
+         printable.home[slot] == &list && printable.first_use[slot] == id;
+}
+
+}  // namespace
+
+bool declare_before(const Printable& printable, const std::vector<StmtId>& list, StmtId id,
+                    SlotId slot) {
+  return is_first_use(printable, list, id, slot) && !printable.declared_by_assignment[slot];
+}
+
+bool declares(const Printable& printable, const std::vector<StmtId>& list, StmtId id) {
+  const Stmt& stmt = printable.formula.stmts[id];
+  return stmt.kind == Stmt::Kind::kAssign && is_first_use(printable, list, id, stmt.slot) &&
+         printable.declared_by_assignment[stmt.slot];
 }
 
 std::vector<std::string> comment_lines(std::string_view comment) {

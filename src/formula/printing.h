@@ -21,9 +21,11 @@ struct Printable {
   std::vector<bool> used;          ///< by SlotId: read or written, or read by the guard
   std::vector<std::string> names;  ///< by SlotId: as printed
   /// By SlotId: the statement list in which a variable is declared (the innermost that holds all
-  /// its uses), and the statement of that list before which the declaration stands.
+  /// its uses), the statement of that list before which the declaration stands, and whether that
+  /// statement is an assignment that can be the declaration.
   std::vector<const std::vector<StmtId>*> home;
   std::vector<StmtId> first_use;
+  std::vector<bool> declared_by_assignment;
   /// By SlotId: whether it is assigned again after its first assignment, or below its home.
   std::vector<bool> reassigned;
 };
@@ -31,6 +33,13 @@ struct Printable {
 /// `reserved` says whether a name means something else in the target language or in the function.
 Printable prepare(const Formula& formula, const PrintOptions& options,
                   bool (*reserved)(std::string_view name));
+
+/// Whether a variable must be declared just before statement `id` of `list`.
+bool declare_before(const Printable& printable, const std::vector<StmtId>& list, StmtId id,
+                    SlotId slot);
+
+/// Whether statement `id` of `list` is the assignment that declares its variable.
+bool declares(const Printable& printable, const std::vector<StmtId>& list, StmtId id);
 
 /// A comment as lines that cannot end early: printable ASCII, no backslash.
 std::vector<std::string> comment_lines(std::string_view comment);

@@ -233,14 +233,15 @@ class Specialiser {
 
   NodeId negation(NodeId a) { return unary(Op::kNot, a); }
 
-  /// b, assumed to be positive, as divisors are; a lane for which it is not stops the launch.
+  /// b, assumed to be positive, as divisors are; an active lane for which it is not stops the
+  /// launch.
   NodeId checked_divisor(NodeId b) {
-    const Range all = range(b);
-    if (is(b, 0) && mask_ != kNoMask) return graph_.constant(1);
-    if (all.hi <= 0) return give_up();
-    const NodeId divisor =
-        mask_ == kNoMask ? b : graph_.add(LaneOp::kSelect, mask_, b, graph_.constant(1), all);
-    return graph_.add(LaneOp::kCheckPositive, divisor, 0, 0, {1, all.hi});
+    if (mask_ != kNoMask) {
+      const NodeId one = graph_.constant(1);
+      b = graph_.add(LaneOp::kSelect, mask_, b, one, hull(range(b), Range::of(1)));
+    }
+    if (gave_up() || range(b).hi <= 0) return give_up();
+    return graph_.add(LaneOp::kCheckPositive, b, 0, 0, {1, range(b).hi});
   }
 
   static bool power_of_two(const Range& r) {

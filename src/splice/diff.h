@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "splice/unit.h"
+#include "splice/span.h"
 
 namespace swizzleperf::splice {
 

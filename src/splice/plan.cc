@@ -74,15 +74,21 @@ Region::Kind capture_of(const Unit& unit, CXCursor lambda) {
   return open ? Region::kOpenLambda : Region::kClosedLambda;
 }
 
+/// Of a body that a macro writes, its place of use.
+Span body_span(const Unit& unit, CXCursor body) {
+  const Span span = unit.span(body);
+  return span.begin < span.end ? span : Span{span.begin, span.begin + 1};
+}
+
 void collect_regions(const Unit& unit, CXCursor parent, std::vector<Region>& regions) {
   const CXCursorKind parent_kind = clang_getCursorKind(parent);
   for_children(parent, [&](CXCursor child) {
     const CXCursorKind kind = clang_getCursorKind(child);
     if (parent_kind == CXCursor_TranslationUnit && !unit.in_main(child)) return;
     if (kind == CXCursor_CompoundStmt && is_function(parent_kind))
-      regions.push_back({side_of(parent), unit.span(child)});
+      regions.push_back({side_of(parent), body_span(unit, child)});
     else if (kind == CXCursor_CompoundStmt && parent_kind == CXCursor_LambdaExpr)
-      regions.push_back({capture_of(unit, parent), unit.span(child)});
+      regions.push_back({capture_of(unit, parent), body_span(unit, child)});
     else if (is_class(kind) || kind == CXCursor_ParmDecl)
       regions.push_back({Region::kBarrier, unit.span(child)});
     collect_regions(unit, child, regions);
@@ -93,8 +99,11 @@ Home home_of(const std::vector<Region>& regions, unsigned offset) {
   std::vector<const Region*> around;
   for (const Region& region : regions)
     if (region.span.holds(offset)) around.push_back(&region);
-  std::sort(around.begin(), around.end(),
-            [](const Region* a, const Region* b) { return a->span.begin > b->span.begin; });
+  // Innermost first. In the text of a macro all regions lie at one place: there a body counts.
+  std::sort(around.begin(), around.end(), [](const Region* a, const Region* b) {
+    return std::pair(a->span.begin, a->kind != Region::kBarrier) >
+           std::pair(b->span.begin, b->kind != Region::kBarrier);
+  });
   const auto home = std::find_if(around.begin(), around.end(), [](const Region* region) {
     return region->kind != Region::kOpenLambda;
   });
@@ -207,7 +216,8 @@ class Planner {
     // A function of one line that reads once stays one, without a variable.
     const bool one_line = unit_.text(home.body).find('\n') == std::string_view::npos;
     const bool direct = use.kind == UseKind::kIndex || is_reader(use.place.offset);
-    if (one_line && direct && reads_[home.body.begin] == 1) home.local = false;
+    const bool once = reads_[home.body.begin] == 1 && use.type != "dim3" && use.type != "uint3";
+    if (one_line && direct && once) home.local = false;
     if (use.kind == UseKind::kIndex) {
       if (use.span.end <= use.span.begin || is_macro_name(use.place.offset))
         throw input_error(fmt::format("{}: a macro calls group_index() here; write the call out.",

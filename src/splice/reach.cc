@@ -23,17 +23,26 @@ bool is_function(CXCursorKind kind) {
          kind == CXCursor_ConversionFunction || kind == CXCursor_FunctionTemplate;
 }
 
+namespace {
+
+CXCursor definition_or_self(CXCursor function) {
+  const CXCursor definition = clang_getCursorDefinition(function);
+  return clang_Cursor_isNull(definition) != 0 ? function : definition;
+}
+
+}  // namespace
+
 CXCursor pattern_of(CXCursor function) {
+  function = definition_or_self(function);
   for (;;) {
-    const CXCursor pattern = clang_getSpecializedCursorTemplate(function);
-    // A full specialisation has a text of its own.
-    if (clang_Cursor_isNull(pattern) != 0) break;
-    const Place own = Unit::place(function);
-    const Place of = Unit::place(pattern);
-    if (own.offset != of.offset) break;
+    const CXCursor primary = clang_getSpecializedCursorTemplate(function);
+    if (clang_Cursor_isNull(primary) != 0) return function;
+    const CXCursor pattern = definition_or_self(primary);
+    // An instantiation stands where its pattern does; a specialisation has a text of its own.
+    const unsigned at = Unit::place(function).offset;
+    if (at != Unit::place(pattern).offset && at != Unit::place(primary).offset) return function;
     function = pattern;
   }
-  return function;
 }
 
 std::string qualified_name(CXCursor function) {
@@ -128,29 +137,21 @@ class Walk {
   void enter(CXCursor function) {
     if (clang_Cursor_isNull(function) != 0 || !is_function(clang_getCursorKind(function))) return;
     if (implements_builtin(function)) return;
-    const CXCursor definition = clang_getCursorDefinition(function);
-    const bool defined = clang_Cursor_isNull(definition) == 0;
-    if (!defined) note_outside(function);
-    // Default arguments may stand on an earlier declaration.
-    enqueue(clang_getCanonicalCursor(function));
-    enqueue(function);
-    if (!defined) return;
-    enqueue(definition);
-    // An instantiation lacks the branches that `if constexpr` left out; its pattern has them all.
-    const CXCursor pattern = pattern_of(definition);
-    enqueue(pattern);
-    if (listed_.insert(pattern).second) found_.functions.push_back(pattern);
-  }
-
-  void enqueue(CXCursor declaration) {
-    if (entered_.insert(declaration).second) pending_.push_back(declaration);
+    // Default arguments may stand on an earlier declaration. An instantiation lacks the branches
+    // that `if constexpr` left out, and has no body where only a template refers to it; its pattern
+    // has all there is.
+    const CXCursor definition = definition_or_self(function);
+    const CXCursor pattern = pattern_of(function);
+    for (const CXCursor& one : {clang_getCanonicalCursor(function), function, definition, pattern})
+      if (entered_.insert(one).second) pending_.push_back(one);
+    if (clang_isCursorDefinition(pattern) == 0) note_outside(function);
   }
 
   void note_outside(CXCursor function) {
     const CXSourceLocation at = clang_getCursorLocation(function);
     if (clang_Location_isInSystemHeader(at) != 0 || Unit::place(at).file == nullptr) return;
     const std::string name = qualified_name(function);
-    if (name.starts_with("__") || pattern_of(function).data[0] != function.data[0]) return;
+    if (name.starts_with("__")) return;
     if (std::find(found_.outside.begin(), found_.outside.end(), name) == found_.outside.end())
       found_.outside.push_back(name);
   }
@@ -207,9 +208,12 @@ class Walk {
     const CXCursor callee = clang_getCursorReferenced(call);
     const std::string name = take(clang_getCursorSpelling(callee));
     if (clang_getCursorKind(callee) == CXCursor_Constructor) enter(callee);
-    if (name.empty()) return false;
+    if (name.empty()) {
+      if (!instantiated_) enter_methods_named(unit_.root(), "operator()");
+      return false;
+    }
     if (!helper_.empty() && name == helper_) {
-      found_.patched_at.push_back(unit_.place(call));
+      found_.calls_helper = true;
       return true;
     }
     if (const int component = component_function(name); component >= 0) {
@@ -255,8 +259,8 @@ class Walk {
     enter(referenced);
   }
 
-  // A member call that depends on a template parameter, in a kernel that this file never
-  // instantiates: any method of that name in this file may be meant.
+  // A member call that depends on a template parameter, in a kernel of which this file shows no
+  // instantiation: any method of that name in this file may be meant.
   void enter_by_name(CXCursor reference) {
     const std::size_t token = unit_.token_at(unit_.place(reference).offset);
     if (token == unit_.tokens().size()) return;
@@ -296,6 +300,7 @@ class Walk {
       for_children(declared, [&](CXCursor member) {
         const CXCursorKind member_kind = clang_getCursorKind(member);
         if (member_kind == CXCursor_Destructor) enter(member);
+        if (member_kind == CXCursor_Constructor && !instantiated_) enter(member);
         if (member_kind != CXCursor_FieldDecl && member_kind != CXCursor_CXXBaseSpecifier) return;
         function_ = declared;
         look(member, "");
@@ -367,7 +372,6 @@ class Walk {
   Reach found_;
   CXCursor function_ = clang_getNullCursor();
   CursorSet entered_;
-  CursorSet listed_;
   std::vector<CXCursor> pending_;
   bool instantiated_ = false;
 };

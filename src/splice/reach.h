@@ -35,6 +35,7 @@ struct Use {
 struct Reach {
   std::vector<CXCursor> functions;   ///< definitions, templates as their pattern, each once
   std::vector<Use> uses;             ///< in the order of the source, each once
+  bool calls_helper = false;         ///< the function that reach() was told of
   std::vector<Place> patched_at;     ///< calls of a helper that an earlier patch has put there
   std::vector<std::string> outside;  ///< functions called but not defined in this translation unit
 };
@@ -54,7 +55,7 @@ Reach reach(const Unit& unit, CXCursor kernel, const std::vector<CXCursor>& inst
 /// The text a function goes by in messages: its qualified name.
 std::string qualified_name(CXCursor function);
 
-/// The pattern of an instantiation, or the definition itself.
+/// The definition: of an instantiation that of its pattern.
 CXCursor pattern_of(CXCursor function);
 
 bool is_function(CXCursorKind kind);

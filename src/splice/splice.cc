@@ -91,7 +91,7 @@ void check_patched(Unit& unit, const std::string& patched, const std::string& wa
     if (clang_equalCursors(other.definition, kernel.definition) != 0) continue;
     const Reach theirs =
         reach(unit, other.definition, other.instances, function, Elsewhere::kIgnore);
-    if (!theirs.patched_at.empty())
+    if (theirs.calls_helper)
       throw input_error(fmt::format("{}: {} would change with {}; give {} functions of its own.",
                                     source, other.shown, kernel.shown, kernel.shown));
   }

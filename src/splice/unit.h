@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "splice/span.h"
+
 namespace swizzleperf::splice {
 
 /// The text of a CXString, which is released.
@@ -37,13 +39,6 @@ struct Place {
   unsigned line = 0;
   unsigned column = 0;
   unsigned offset = 0;
-};
-
-/// A half-open range of bytes of the source file.
-struct Span {
-  unsigned begin = 0;
-  unsigned end = 0;
-  [[nodiscard]] bool holds(unsigned offset) const { return begin <= offset && offset < end; }
 };
 
 struct Token {

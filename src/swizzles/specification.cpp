@@ -215,9 +215,10 @@ std::string stage_text(const Stage& stage) {
   const std::string body = fill(pattern, stage);
   if (!stage.kind->on_view) return body;
   const std::int64_t cols = stage.values.at(std::string(kCols));
-  if (cols == 0) return "cols = num_pid_x;\nrows = num_blocks / cols;\n" + body;
-  return fmt::format("cols = {};\nrows = num_blocks / cols;\nif (pid < rows * cols) {{\n{}}}\n",
-                     cols, indent(body));
+  const std::string rows = "rows = num_blocks / cols;\n";
+  const bool uses_rows = pattern.find("rows") != std::string_view::npos;
+  if (cols == 0) return "cols = num_pid_x;\n" + (uses_rows ? rows : "") + body;
+  return fmt::format("cols = {};\n{}if (pid < rows * cols) {{\n{}}}\n", cols, rows, indent(body));
 }
 
 // --- all stages ---

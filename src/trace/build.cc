@@ -32,8 +32,9 @@ namespace {
 
 constexpr std::uint64_t kPrefixEvents = 64;
 constexpr std::uint64_t kSmallRegion = 12;  // blocks; not worth fitting
-constexpr std::uint64_t kChecks = 8;        // unseen blocks that must agree, per region or class
-constexpr std::size_t kMaxClasses = 256;    // of prefixes; more means that the idea does not fit
+constexpr std::uint64_t kMinChecks = 8;     // unseen blocks that must agree, per region or class
+constexpr std::uint64_t kMaxChecks = 64;
+constexpr std::size_t kMaxClasses = 256;  // of prefixes; more means that the idea does not fit
 
 /// What several threads share: the launch's patterns, and each thread's way to record.
 struct Worker {
@@ -81,6 +82,31 @@ std::vector<RawBlock> run_many(Build& build, const std::vector<std::uint64_t>& b
   return raw;
 }
 
+/// How many unseen blocks of so many must agree: their square root, within bounds.
+std::uint64_t num_checks(std::uint64_t blocks) {
+  const auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(blocks)));
+  return std::clamp(root, kMinChecks, kMaxChecks);
+}
+
+/// Adds to `chosen` one number of each of `stretches` equal stretches of [0, count), at random
+/// among those not yet chosen; a stretch with none left is passed over. So whatever is wrong over
+/// a whole stretch is always seen.
+void choose_spread(std::uint64_t count, std::uint64_t stretches, Random& random,
+                   std::vector<std::uint64_t>& chosen) {
+  for (std::uint64_t i = 0; i < stretches; ++i) {
+    const std::uint64_t begin = i * count / stretches;
+    const std::uint64_t size = (i + 1) * count / stretches - begin;
+    const std::uint64_t first = size == 0 ? 0 : random.below(size);
+    for (std::uint64_t j = 0; j < size; ++j) {
+      const std::uint64_t candidate = begin + (first + j) % size;
+      if (std::find(chosen.begin(), chosen.end(), candidate) == chosen.end()) {
+        chosen.push_back(candidate);
+        break;
+      }
+    }
+  }
+}
+
 /// Buffer that holds an address; buffers are sorted by base.
 std::uint16_t buffer_of(const Trace& trace, std::uint64_t address) {
   const auto after = std::upper_bound(trace.buffers.begin(), trace.buffers.end(), address,
@@ -89,18 +115,13 @@ std::uint16_t buffer_of(const Trace& trace, std::uint64_t address) {
   return static_cast<std::uint16_t>(index);
 }
 
+/// All but the addresses; the work between accesses belongs to it.
 bool same_shape(const RawBlock& a, const RawBlock& b) {
-  if (a.events.size() != b.events.size() || a.intervals.size() != b.intervals.size()) return false;
+  if (a.events.size() != b.events.size() || a.intervals != b.intervals) return false;
   for (std::size_t i = 0; i < a.events.size(); ++i) {
     const RawEvent& x = a.events[i];
     const RawEvent& y = b.events[i];
     if (x.pattern != y.pattern || x.kind != y.kind || x.wave != y.wave) return false;
-  }
-  for (std::size_t i = 0; i < a.intervals.size(); ++i) {
-    if (a.intervals[i].event_end != b.intervals[i].event_end ||
-        a.intervals[i].barrier != b.intervals[i].barrier) {
-      return false;
-    }
   }
   return true;
 }
@@ -274,28 +295,28 @@ Template affine_template(const Trace& trace, const RawBlock& origin,
 /// Returns false, having changed nothing but the counters, when the region is not affine.
 bool trace_affine(Build& build, const Region& region) {
   Trace& trace = build.trace;
-  std::vector<std::array<std::uint32_t, 3>> steps = {{0, 0, 0}};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (region.extent[axis] > 1) {
-      steps.push_back({0, 0, 0});
-      steps.back()[axis] = region.extent[axis] - 1;
-    }
+  // The origin, one block at the far end of each axis, then the checks.
+  std::vector<std::uint64_t> chosen = {0};
+  std::uint64_t stride = 1;
+  for (const std::uint32_t extent : region.extent) {
+    if (extent > 1) chosen.push_back((extent - 1) * stride);
+    stride *= extent;
   }
-  const std::size_t fitted = steps.size();
+  const std::size_t fitted = chosen.size();
   Random random(build.options.seed + region.count());
-  while (steps.size() < fitted + kChecks) {
-    steps.push_back(step_of(region, random.below(region.count())));
-  }
+  choose_spread(region.count(), num_checks(region.count()), random, chosen);
   std::vector<std::uint64_t> blocks;
-  blocks.reserve(steps.size());
-  for (const auto& step : steps) blocks.push_back(block_at(trace, region, step));
+  blocks.reserve(chosen.size());
+  for (const std::uint64_t i : chosen) {
+    blocks.push_back(block_at(trace, region, step_of(region, i)));
+  }
   const std::vector<RawBlock> samples = run_many(build, blocks);
-  trace.method.blocks_checked += kChecks;
+  trace.method.blocks_checked += chosen.size() - fitted;
 
   const auto slopes = fit_slopes(region, samples);
   if (!slopes) return false;
   for (std::size_t i = fitted; i < samples.size(); ++i) {
-    if (!predicts(*slopes, samples[0], samples[i], steps[i])) return false;
+    if (!predicts(*slopes, samples[0], samples[i], step_of(region, chosen[i]))) return false;
   }
   std::vector<Slope> slot_slope;
   std::vector<std::int64_t> slot_anchor;
@@ -345,8 +366,7 @@ std::uint64_t prefix_shape(const Trace& trace, const RawBlock& raw,
   return mix64(hash);
 }
 
-/// Runs every block's prefix and groups the blocks; nothing when there are too many shapes or the
-/// prefixes are the whole of the blocks.
+/// Runs every block's prefix and groups the blocks; nothing when there are too many shapes.
 std::optional<std::vector<PrefixClass>> classify(Build& build,
                                                  const std::vector<std::uint64_t>& blocks) {
   std::unordered_map<std::uint64_t, std::size_t> class_of;
@@ -484,24 +504,24 @@ std::optional<ClassFit> fit_class(const Trace& trace, const std::vector<RawBlock
   return fit;
 }
 
+/// Whole blocks that determine a class's weights, with some to spare.
+std::size_t blocks_to_fit(const PrefixClass& group) { return 3 + 2 * group.anchors[0].size(); }
+
 bool trace_class(Build& build, const PrefixClass& group) {
-  const std::size_t arrays = group.anchors[0].size();
-  const std::size_t fitted = 3 + 2 * arrays;
-  std::vector<std::size_t> chosen;
-  Random random(build.options.seed + group.blocks.size());
-  chosen.push_back(0);
-  chosen.push_back(group.blocks.size() - 1);
-  while (chosen.size() < fitted + kChecks) {
-    chosen.push_back(static_cast<std::size_t>(random.below(group.blocks.size())));
-  }
+  const std::uint64_t count = group.blocks.size();
+  Random random(build.options.seed + count);
+  std::vector<std::uint64_t> chosen = {0, count - 1};
+  choose_spread(count, blocks_to_fit(group) - chosen.size(), random, chosen);
+  const std::size_t fitted = chosen.size();
+  choose_spread(count, num_checks(count), random, chosen);
   std::vector<std::uint64_t> blocks;
   std::vector<std::vector<std::int64_t>> anchors;
-  for (const std::size_t i : chosen) {
+  for (const std::uint64_t i : chosen) {
     blocks.push_back(group.blocks[i]);
     anchors.push_back(group.anchors[i]);
   }
   const std::vector<RawBlock> samples = run_many(build, blocks);
-  build.trace.method.blocks_checked += kChecks;
+  build.trace.method.blocks_checked += chosen.size() - fitted;
   auto fit = fit_class(build.trace, samples, anchors, fitted);
   if (!fit) return false;
 
@@ -523,7 +543,7 @@ std::vector<std::uint64_t> trace_prefixes(Build& build, const std::vector<std::u
   if (!classes) return blocks;
   std::vector<std::uint64_t> rest;
   for (const PrefixClass& group : *classes) {
-    const std::size_t needed = 3 + 2 * group.anchors[0].size() + kChecks;
+    const std::size_t needed = blocks_to_fit(group) + num_checks(group.blocks.size());
     if (group.blocks.size() <= 2 * needed || !trace_class(build, group)) {
       rest.insert(rest.end(), group.blocks.begin(), group.blocks.end());
     }

@@ -2,8 +2,16 @@
 //
 // `build_trace` decides which blocks must really be run. Blocks are grouped in regions (first,
 // inner and last index of each axis); in each region a few are run, addresses are fitted as affine
-// in the block index, and the fit is checked on blocks that were not used for it. A region whose
-// check fails is run whole, on all cores.
+// in the block index, and the fit is checked on blocks that were not used for it. Blocks of a
+// region whose check fails are predicted from a short prefix of each (see build.cc), checked
+// likewise, or run whole, on all cores.
+//
+// What a check can miss. Of n blocks predicted together, sqrt(n) are checked, at least 8 and at
+// most 64, one at random in each of as many equal stretches of the block index. Everything about
+// them must agree: addresses, masks, order, work. Blocks that behave differently are always seen if
+// they fill a whole stretch; if they are k scattered ones, they go unseen with a probability
+// of about (1 - k/n)^checks, and a single odd block among thousands mostly does. Where that
+// matters, set `extrapolate` to false; TraceMethod says how many blocks were run and checked.
 #pragma once
 
 #include <functional>

@@ -1,10 +1,18 @@
 // Traces on disk: a magic line, a version, and one zstd frame (with its checksum) of the fields in
 // order. Plain arrays compress well here because templates make everything repetitive; a
 // self-describing format would cost more than it gives to a file that only this program reads.
+//
+// A file may be damaged or made to do harm. So no size in it is believed: the frame is unpacked as
+// it comes rather than into the space it asks for, counts are held against the bytes that are left,
+// and every index and number is checked before anybody uses it.
 #include <zstd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
+#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -19,6 +27,7 @@ namespace {
 constexpr std::string_view kMagic = "swizzleperf trace\n";
 constexpr std::uint32_t kVersion = 1;
 constexpr int kCompression = 3;
+constexpr std::uint64_t kMaxBytes = 16ULL << 30;  // unpacked; a thousand times what we have seen
 
 class Writer {
  public:
@@ -47,6 +56,12 @@ class Reader {
     requires std::is_trivially_copyable_v<T>
   void get(T& value) {
     std::memcpy(&value, take(sizeof value), sizeof value);
+  }
+  void get(bool& value) {
+    std::uint8_t byte = 0;
+    get(byte);
+    if (byte > 1) fail();
+    value = byte == 1;
   }
   void get(std::string& text) {
     const std::uint64_t size = length(1);
@@ -173,8 +188,28 @@ void get_trace(Reader& r, Trace& t) {
   r.get(t.method);
 }
 
+/// Sorted, disjoint, not touching, the first at 0, within 4 GiB.
+bool consistent(const Pattern& pattern) {
+  std::uint64_t end = 0;
+  for (const ByteRange& r : pattern) {
+    const bool first = &r == pattern.data();
+    if (r.size == 0 || (first ? r.begin != 0 : r.begin <= end)) return false;
+    end = std::uint64_t{r.begin} + r.size;
+  }
+  return end > 0 && end <= std::numeric_limits<std::uint32_t>::max();
+}
+
+bool consistent(const Cost& cost) {
+  const auto amount = [](double x) { return std::isfinite(x) && x >= 0; };
+  return amount(cost.instructions) && amount(cost.vector_ops) && amount(cost.matrix_flops) &&
+         amount(cost.lds_bytes);
+}
+
 bool consistent(const Trace& t) {
   if (t.blocks.size() != t.grid.count()) return false;
+  for (const Pattern& p : t.patterns) {
+    if (!consistent(p)) return false;
+  }
   for (const Template& x : t.templates) {
     for (const std::uint16_t b : x.slot_buffer) {
       if (b >= t.buffers.size()) return false;
@@ -187,7 +222,7 @@ bool consistent(const Trace& t) {
     }
     std::uint32_t end = 0;
     for (const Interval& i : x.intervals) {
-      if (i.event_end < end || i.event_end > x.events.size()) return false;
+      if (i.event_end < end || i.event_end > x.events.size() || !consistent(i.cost)) return false;
       end = i.event_end;
     }
     if (end != x.events.size()) return false;
@@ -199,6 +234,29 @@ bool consistent(const Trace& t) {
       return false;
   }
   return true;
+}
+
+/// Unpacks the one frame of exactly `raw` bytes; nothing when it is anything else.
+std::string unpack(std::span<const char> frame, std::uint64_t raw) {
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  constexpr std::uint64_t kPiece = 1 << 20;
+  ZSTD_inBuffer in = {frame.data(), frame.size(), 0};
+  std::string text;
+  std::size_t more = 1;  // 0 = the frame ended
+  while (more != 0 && raw <= kMaxBytes) {
+    const std::size_t had = text.size();
+    text.resize(std::min(raw, std::max(2 * had, kPiece)));
+    ZSTD_outBuffer out = {text.data(), text.size(), had};
+    const std::size_t read = in.pos;
+    more = ZSTD_decompressStream(context.get(), &out, &in);
+    text.resize(out.pos);
+    if (ZSTD_isError(more) != 0U) return {};
+    if (more != 0 && out.pos == had && in.pos == read) return {};  // no progress: it is cut short
+  }
+  return more == 0 && in.pos == in.size && text.size() == raw ? text : std::string();
 }
 
 }  // namespace
@@ -249,15 +307,7 @@ Trace read_trace(const std::filesystem::path& file) {
                     "`swizzleperf trace`",
                     name, version, kVersion));
   }
-  const unsigned long long stated =
-      ZSTD_getFrameContentSize(bytes.data() + head, bytes.size() - head);
-  std::string text;
-  if (stated == raw) {
-    text.resize(raw);
-    const std::size_t got =
-        ZSTD_decompress(text.data(), raw, bytes.data() + head, bytes.size() - head);
-    if (ZSTD_isError(got) != 0U || got != raw) text.clear();
-  }
+  const std::string text = unpack(std::span(bytes).subspan(head), raw);
   if (text.empty()) {
     throw input_error(name +
                       ": the trace is truncated or damaged; write it anew with `swizzleperf "

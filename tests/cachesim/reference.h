@@ -111,8 +111,8 @@ class Reference {
     std::uint64_t index = 0;
     const Block* block = nullptr;
     std::size_t step = 0;
-    double miss_share = 0;
-    double llc_miss_share = 0;
+    // What one request does on the average, lately.
+    double misses = 0, llc_misses = 0, fabric = 0, llc = 0, hbm = 0;
   };
   struct Traffic {
     double requests = 0, misses = 0, llc_misses = 0;
@@ -197,26 +197,32 @@ class Reference {
   }
 
   double memory_end(Slot& slot, const Traffic& t, double now) {
+    // Running means over about thirty-two requests of the slot.
+    const double fresh = std::min(1.0, t.requests / 32);
+    slot.misses += fresh * (t.misses / t.requests - slot.misses);
+    slot.llc_misses += fresh * (t.llc_misses / t.requests - slot.llc_misses);
+    slot.fabric += fresh * (t.fabric / t.requests - slot.fabric);
+    slot.llc += fresh * (t.llc / t.requests - slot.llc);
+    slot.hbm += fresh * (t.hbm / t.requests - slot.hbm);
+
     double done = serve(l2_free_[slot.die], now, t.l2 * (1 / (m_.l2.bytes_per_clk * m_.clock_ghz)));
-    if (t.fabric > 0) {
-      done = std::max(done, serve(fabric_free_[slot.die], now,
-                                  t.fabric * (1 / (m_.fabric_bytes_per_clk * m_.clock_ghz))));
+    if (slot.fabric > 0) {
+      done = std::max(
+          done, serve(fabric_free_[slot.die], now,
+                      t.requests * slot.fabric * (1 / (m_.fabric_bytes_per_clk * m_.clock_ghz))));
     }
-    if (t.llc > 0) {
+    if (slot.llc > 0) {
       done = std::max(done,
-                      serve(llc_free_, now, t.llc * (1 / (m_.llc->bytes_per_clk * m_.clock_ghz))));
+                      serve(llc_free_, now,
+                            t.requests * slot.llc * (1 / (m_.llc->bytes_per_clk * m_.clock_ghz))));
     }
-    if (t.hbm > 0) {
-      done = std::max(done, serve(hbm_free_, now, t.hbm * (1 / m_.hbm_bytes_per_ns)));
+    if (slot.hbm > 0) {
+      done =
+          std::max(done, serve(hbm_free_, now, t.requests * slot.hbm * (1 / m_.hbm_bytes_per_ns)));
     }
-    // Running means over about sixteen requests of the slot.
-    const double fresh = std::min(1.0, t.requests / 16);
-    slot.miss_share += fresh * (t.misses / t.requests - slot.miss_share);
-    slot.llc_miss_share += fresh * (t.llc_misses / t.requests - slot.llc_miss_share);
     const double behind = m_.llc ? m_.llc->latency_ns : m_.hbm_latency_ns;
-    double latency = m_.l2.latency_ns;
-    latency += slot.miss_share * (behind - m_.l2.latency_ns);
-    if (m_.llc) latency += slot.llc_miss_share * (m_.hbm_latency_ns - behind);
+    double latency = m_.l2.latency_ns + slot.misses * (behind - m_.l2.latency_ns);
+    if (m_.llc) latency += slot.llc_misses * (m_.hbm_latency_ns - behind);
     return done + latency;
   }
 

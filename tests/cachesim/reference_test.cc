@@ -1,6 +1,6 @@
 // The replay agrees with the reference, count by count and to the last bit of time, on machines,
 // streams and orders drawn at random. SWIZZLEPERF_CASES and SWIZZLEPERF_SEED ask for more.
-#include "reference.h"
+#include "cachesim/reference.h"
 
 #include <gtest/gtest.h>
 

@@ -215,14 +215,12 @@ std::vector<std::uint32_t> read_permutation(const std::filesystem::path& file,
   return targets;
 }
 
-/// The kernel of the same symbol in the patched module, with the original's device variables.
+/// The kernel of the same symbol in the patched module, with the original's device variables. What
+/// only the patched module has stays in its own memory.
 Kernel patched_kernel(Module& patched, const Kernel& original) {
   for (const DeviceVariable& variable : patched.variables()) {
     const Symbol known = state().modules.symbol(variable.symbol);
-    if (!known.address) {
-      throw input_error(
-          fmt::format("the patched program adds device variable '{}'", variable.symbol));
-    }
+    if (!known.address) continue;
     patched.place_variable(variable.symbol, reinterpret_cast<std::uint64_t>(known.address));
   }
   for (const KernelInfo& info : patched.kernels()) {

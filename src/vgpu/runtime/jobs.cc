@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/parallel.h"
 #include "trace/build.h"
@@ -17,7 +18,6 @@
 
 namespace swizzleperf::vgpu::runtime {
 namespace {
-
 
 unsigned thread_count() {
   const auto& request = state().request;
@@ -48,6 +48,12 @@ std::uint64_t pointer_argument(const Kernel& kernel, const Launch& launch, std::
   return value;
 }
 
+/// clang passes some pointers under another type and marks their names.
+std::string source_name(const std::string& name) {
+  constexpr std::string_view kMark = ".coerce";
+  return name.ends_with(kMark) ? name.substr(0, name.size() - kMark.size()) : name;
+}
+
 /// Every allocation, called after the kernel arguments that point into it.
 std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
   const Heap& heap = state().heap;
@@ -57,7 +63,7 @@ std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
     if (!kernel.info->arg_is_pointer[i]) continue;
     const Allocation* const target = heap.memory().find(pointer_argument(kernel, launch, i));
     if (!target) continue;
-    const std::string& name = kernel.info->arg_name[i];
+    const std::string name = source_name(kernel.info->arg_name[i]);
     arguments[static_cast<std::size_t>(target - heap.memory().allocations.data())].push_back(
         name.empty() ? fmt::format("arg {}", i) : fmt::format("arg {} '{}'", i, name));
   }

@@ -47,6 +47,7 @@ void Modules::load_all(Heap& heap) {
 /// registered so that the host can use it before any launch, and `x` points to it.
 void Modules::place_variables(Unit& unit, Heap& heap) {
   for (const DeviceVariable& variable : unit.module->variables()) {
+    if (variable.symbol.starts_with("__hip_cuid_")) continue;  // clang's mark of the source file
     Symbol& symbol = unit.variables[variable.symbol];
     if (!symbol.address) {
       symbol = {heap.allocate(std::max<std::uint64_t>(variable.bytes, 1), MemoryKind::kVariable),

@@ -19,12 +19,12 @@
 namespace swizzleperf::vgpu::runtime {
 
 struct State {
-  std::recursive_mutex mutex;
+  std::mutex mutex;  ///< not recursive: it survives a fork (survey.cc) held by the forking thread
   std::optional<Request> request;  ///< none: simply run
   Heap heap;
   Modules modules;
   std::map<std::string, std::int64_t> launched;  ///< launches so far, by kernel symbol
-  std::string chosen;                 ///< symbol of the kernel that the job is about; empty: any
+  std::string chosen;  ///< symbol of the kernel that the job is about; empty: any
 
   State();
 };

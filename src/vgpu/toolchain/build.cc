@@ -7,7 +7,8 @@
 // looks the name up (registration.cc). Both compilations then run side by side.
 //
 // Device code stays LLVM bitcode at -O3 with line tables: the virtual GPU runs what the code
-// generator would have been given, and can say where.
+// generator would have been given, and can say where. Names are kept, since buffers are called
+// after the kernel's arguments.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -66,10 +67,10 @@ Command common_command(const ProgramSpec& spec, const Pieces& pieces) {
 
 Command device_command(const ProgramSpec& spec, const Pieces& pieces, const fs::path& output) {
   Command command = common_command(spec, pieces);
-  command.insert(
-      command.end(),
-      {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", pieces.device_library.string(), "-O3", "-g1",
-       "--offload-device-only", "-emit-llvm", "-c", spec.program.string(), "-o", output.string()});
+  command.insert(command.end(),
+                 {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", pieces.device_library.string(),
+                  "-O3", "-g1", "-fno-discard-value-names", "--offload-device-only", "-emit-llvm",
+                  "-c", spec.program.string(), "-o", output.string()});
   return command;
 }
 
@@ -86,7 +87,7 @@ Command link_command(const ProgramSpec& spec, const Pieces& pieces, const fs::pa
   const std::string library_directory = pieces.runtime_library.parent_path().string();
   Command command = {compiler(), "-fuse-ld=lld", "host.o",
                      // lld names a binary input after its path: see embedded.h.
-                     "-Wl,--format=binary", kDeviceFile, "-Wl,--format=default",
+                     fmt::format("-Wl,--format=binary,{},--format=default", kDeviceFile),
                      fmt::format("-Wl,--export-dynamic-symbol={}", kEmbeddedStart),
                      fmt::format("-Wl,--export-dynamic-symbol={}", kEmbeddedEnd),
                      "-L" + library_directory, "-Wl,-rpath," + library_directory,
@@ -102,6 +103,18 @@ ChildResult run(const Command& command, const fs::path& directory = {}) {
   child.argv = command;
   child.directory = directory;
   return run_child(child);
+}
+
+/// Compiles with the precompiled HIP header where there is one. It can only save time: whatever
+/// does not compile with it (another -std, a macro set before the include, an error) is tried
+/// without.
+ChildResult compile(const Command& command, const fs::path& precompiled) {
+  if (fs::exists(precompiled)) {
+    Command quick = command;
+    quick.insert(quick.end(), {"-Xclang", "-include-pch", "-Xclang", precompiled.string()});
+    if (ChildResult result = run(quick); result.ok()) return result;
+  }
+  return run(command);
 }
 
 void check_compiled(const ChildResult& result, const std::string& target) {
@@ -154,8 +167,11 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
   const fs::path embedded = directory / "embedded";
   write_file(embedded, kEmbeddedMark);
   const fs::path host_object = directory / "host.o";
-  auto device = std::async(std::launch::async, [&] { return run(built.compile_command); });
-  const ChildResult host = run(host_command(spec, pieces, embedded, host_object));
+  auto device = std::async(std::launch::async, [&] {
+    return compile(built.compile_command, pieces.precompiled("device", spec.arch));
+  });
+  const ChildResult host = compile(host_command(spec, pieces, embedded, host_object),
+                                   pieces.precompiled("host", spec.arch));
   check_compiled(device.get(), spec.arch);
   check_compiled(host, "the host");
   check_has_kernels(spec.program, host_object);
@@ -167,7 +183,10 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
 
 fs::path build_device(const ProgramSpec& spec, const fs::path& work_directory) {
   const fs::path bitcode = own_directory(work_directory) / kDeviceFile;
-  check_compiled(run(device_command(spec, locate_pieces(), bitcode)), spec.arch);
+  const Pieces pieces = locate_pieces();
+  check_compiled(
+      compile(device_command(spec, pieces, bitcode), pieces.precompiled("device", spec.arch)),
+      spec.arch);
   return bitcode;
 }
 

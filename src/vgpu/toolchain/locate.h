@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace swizzleperf::vgpu {
 
@@ -9,6 +10,13 @@ struct Pieces {
   std::filesystem::path runtime_library;  ///< libswizzleperf_hip.so
   std::filesystem::path device_library;   ///< swizzleperf_device.bc, stands for ROCm's
   std::filesystem::path prelude;          ///< force-included before a program
+
+  /// HIP's header, precompiled for one half ("device", "host"); such a file cannot be moved, so
+  /// only a build folder has it.
+  [[nodiscard]] std::filesystem::path precompiled(const std::string& half,
+                                                  const std::string& arch) const {
+    return device_library.parent_path() / (half + "-" + arch + ".pch");
+  }
 };
 
 /// Looks beside the running executable: first as in a build folder (., ./device), then as installed

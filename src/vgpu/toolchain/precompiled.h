@@ -1,0 +1,2 @@
+// Precompiled once, when swizzleperf is built: what practically every HIP program includes.
+#include <hip/hip_runtime.h>
