@@ -172,6 +172,7 @@ const Kernel& find_kernel(const Unit& unit, const std::vector<Kernel>& kernels,
     throw usage_error(fmt::format("{}: no kernel '{}': this file has no __global__ function.",
                                   unit.name(), wanted));
   std::vector<const Kernel*> all;
+  all.reserve(kernels.size());
   for (const Kernel& kernel : kernels) all.push_back(&kernel);
   throw usage_error(fmt::format("{}: no kernel '{}'; the kernels of this file are {}.", unit.name(),
                                 wanted, listed(unit, all)));

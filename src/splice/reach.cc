@@ -53,7 +53,7 @@ std::string qualified_name(CXCursor function) {
     if (clang_getCursorKind(scope) == CXCursor_LinkageSpec) continue;
     std::string outer = take(clang_getCursorSpelling(scope));
     if (outer.empty() || outer.starts_with("(")) outer = "(anonymous namespace)";
-    name = outer + "::" + name;
+    name.insert(0, outer.append("::"));
   }
   return name;
 }

@@ -204,7 +204,7 @@ class Finder {
 
   Value combine(CXCursor cursor, CXBinaryOperatorKind kind, const std::vector<CXCursor>& sides,
                 const Value& left, const Value& right) {
-    const Value both = join(left, right);
+    Value both = join(left, right);
     switch (kind) {
       case CXBinaryOperator_Mul:
       case CXBinaryOperator_Shl: {

@@ -134,7 +134,7 @@ std::optional<std::string> Unit::first_error() const {
     CXDiagnostic diagnostic = clang_getDiagnostic(unit_, i);
     const bool error = clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error;
     const Place at = place(clang_getDiagnosticLocation(diagnostic));
-    const std::string message = take(clang_getDiagnosticSpelling(diagnostic));
+    std::string message = take(clang_getDiagnosticSpelling(diagnostic));
     clang_disposeDiagnostic(diagnostic);
     if (!error) continue;
     if (at.file == nullptr) return message;

@@ -15,7 +15,7 @@ namespace swizzleperf::splice {
 namespace fs = std::filesystem;
 namespace {
 
-const std::string kFunction = "test_block";
+constexpr const char* kFunction = "test_block";
 
 std::string helper(const std::string& function, const std::string& body) {
   return fmt::format(

@@ -68,7 +68,7 @@ TEST(Device, TheIdentityCompilesToTheSameInstructions) {
   }
 }
 
-const std::string kCuda =
+constexpr const char* kCuda =
     "namespace n {\n"
     "__device__ unsigned row(dim3 b) { return b.y; }\n"
     "template <class T>\n__global__ void k(T* out, unsigned pitch) {\n"

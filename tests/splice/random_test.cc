@@ -150,6 +150,7 @@ class Random : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Random, KernelsComputeThePermutedBlocks) {
   std::vector<Case> cases;
+  cases.reserve(40);
   for (std::uint64_t i = 0; i < 40; ++i)
     cases.push_back(Generator(GetParam() * 1000 + i).make(fmt::format("random{}", i)));
   expect_right(cases, small_hip_arguments());

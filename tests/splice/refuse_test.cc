@@ -14,10 +14,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
-const std::string kInclude = "#include <hip/hip_runtime.h>\n";
+constexpr const char* kInclude = "#include <hip/hip_runtime.h>\n";
 
 class Splice : public ::testing::Test {
  protected:
@@ -173,7 +171,7 @@ TEST_F(Splice, ReportsTheCompilersFirstError) {
 
 TEST_F(Splice, RefusesAMissingFileAndAForeignRoot) {
   SpliceRequest wanted =
-      request(kInclude + "__global__ void k(int* a) { a[blockIdx.x] = 1; }\n", "k");
+      request(std::string(kInclude) + "__global__ void k(int* a) { a[blockIdx.x] = 1; }\n", "k");
   wanted.root = scratch_.path() / "elsewhere";
   EXPECT_THAT(refusal(wanted), HasSubstr("2: "));
   wanted.root = scratch_.path().parent_path();

@@ -12,7 +12,7 @@
 namespace swizzleperf::splice {
 namespace {
 
-const std::string kInclude = "#include <hip/hip_runtime.h>\n\n";
+constexpr const char* kInclude = "#include <hip/hip_runtime.h>\n\n";
 
 // The number of a block, written to its own place and to one that all blocks share.
 std::vector<Case> shapes() {
@@ -180,18 +180,17 @@ std::vector<Case> shapes() {
       "  out[100 + blockIdx.x] = 1;\n}\n",
       "k", "k(out)");
   Case crlf{"crlf", "", "k", "k(out)"};
-  for (const char c : kInclude +
+  for (const char c : std::string(kInclude) +
                           "__device__ unsigned y() {\n  return blockIdx.y;\n}\n\n"
                           "__global__ void k(float* out) {\n  out[blockIdx.x] =\n"
                           "      y() + 1 + 10 * blockIdx.z;\n}")
     crlf.source += c == '\n' ? "\r\n" : std::string(1, c);
   all.push_back(crlf);
   all.push_back({"byte_order_mark",
-                 "\xEF\xBB\xBF__global__ void k(float* out);\n" + kInclude +
+                 std::string("\xEF\xBB\xBF") + kInclude +
                      "/* \xC3\xA9 */ __global__ void k(float* out) {\n"
                      "  out[blockIdx.x] = 1 + blockIdx.y + 10 * blockIdx.z; }  // \xE2\x82\xAC",
                  "k", "k(out)"});
-  all.back().source.erase(3, all.back().source.find('\n') - 2);
   return all;
 }
 
