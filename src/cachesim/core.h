@@ -170,7 +170,7 @@ class Replay {
     std::size_t steps = 0;
     double miss_share = 0;      // running means of the slot's requests: missed L2,
     double llc_miss_share = 0;  // and missed the last level too
-    typename Source::Block block{};
+    Source::Block block{};
   };
 
   /// What one step moved.
