@@ -195,7 +195,7 @@ class Replay {
     std::size_t step = 0;
     std::size_t steps = 0;
     PerRequest mean;
-    typename Source::Block block{};
+    Source::Block block{};
   };
 
   /// What the replayed requests of one step moved.

@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 // Agrees with the exact replay within 0.5 points of L2 hits on GEMM 8192^3; see docs/model.md.
-constexpr double kSampleRequests = 2'000'000;
+constexpr double kSampleRequests = 8'000'000;
 
 struct Options {
   bool exact = false;

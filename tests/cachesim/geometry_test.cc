@@ -75,11 +75,13 @@ TEST(Geometry, DenseArraysSpreadEvenly) {
 TEST(Geometry, PowerOfTwoStridesUseAllChannelsButFewSets) {
   const CacheModel model = synthetic::mi300x().l2;
   const SetMap set(model);
+  constexpr std::uint32_t kSetsPerChannel = 128;
+  ASSERT_EQ(model.sets(), model.channels * kSetsPerChannel);
   std::vector<std::uint32_t> channels(model.channels);
   std::vector<std::uint32_t> sets(model.sets());
   for (std::uint32_t row = 0; row < 4096; ++row) {
     const std::uint32_t s = set(row * (65536 / 128));
-    ++channels[s / (model.sets() / model.channels)];
+    ++channels[s / kSetsPerChannel];
     ++sets[s];
   }
   for (const std::uint32_t n : channels) EXPECT_EQ(n, 4096 / model.channels);

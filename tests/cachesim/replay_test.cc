@@ -129,7 +129,7 @@ TEST(Replay, StoresReachMemoryOnce) {
 
 TEST(Replay, ASampleOfAllSetsIsTheWhole) {
   const synthetic::Gemm gemm{1024, 1024, 256};
-  for (Machine machine : {small_mi300x(), synthetic::mi300x()}) {
+  for (const Machine& machine : {small_mi300x(), synthetic::mi300x()}) {
     Replayer replayer(synthetic::build(gemm), machine, 2);
     const std::size_t all = replayer.add_sample(1.0, 7, 2);
     for (const Order& order : {identity(64), die_contiguous(64, 8), grouped(gemm.grid(), 4)}) {
