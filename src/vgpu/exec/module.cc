@@ -130,7 +130,7 @@ class LoadedModule final : public Module {
                  const DeviceMemory& memory, BlockRecorder* recorder) override {
     static thread_local BlockRun run;
     check(kernel, launch);
-    bind(run, program(kernel, launch, mode, memory), launch, memory, own_memory_);
+    attach(run, program(kernel, launch, mode, memory), launch, memory, own_memory_);
     vgpu::run_block(run, block_index, recorder);
   }
 
@@ -145,7 +145,7 @@ class LoadedModule final : public Module {
     std::exception_ptr failure;
     const auto work = [&] {
       BlockRun run;
-      bind(run, code, launch, memory, own_memory_);
+      attach(run, code, launch, memory, own_memory_);
       for (std::uint64_t b = next++; b < blocks; b = next++) {
         try {
           vgpu::run_block(run, unlinear(b, launch.grid), nullptr);

@@ -230,8 +230,8 @@ void run_waves(BlockRun& run) {
 
 }  // namespace
 
-void bind(BlockRun& run, const Program& program, const Launch& launch, const DeviceMemory& memory,
-          const std::vector<Allocation>& own_memory) {
+void attach(BlockRun& run, const Program& program, const Launch& launch, const DeviceMemory& memory,
+            const std::vector<Allocation>& own_memory) {
   const bool same = run.program == &program && waves_of(program, launch) == run.waves.size() &&
                     run.waves.empty() == false && run.waves[0].run == &run;
   run.program = &program;

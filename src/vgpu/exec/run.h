@@ -6,8 +6,8 @@
 namespace swizzleperf::vgpu {
 
 /// Makes `run` ready for blocks of this launch; cheap when it was for the launch before.
-void bind(BlockRun& run, const Program& program, const Launch& launch, const DeviceMemory& memory,
-          const std::vector<Allocation>& own_memory);
+void attach(BlockRun& run, const Program& program, const Launch& launch, const DeviceMemory& memory,
+            const std::vector<Allocation>& own_memory);
 
 /// Runs one block. `recorder` may be null. Throws Error(kInput) for what the kernel does wrong.
 void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder);

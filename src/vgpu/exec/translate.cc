@@ -70,11 +70,17 @@ LdsLayout lay_out_lds(const llvm::Function& function) {
   return lds;
 }
 
-std::string location_of(const llvm::Instruction& instruction) {
-  const llvm::DebugLoc& at = instruction.getDebugLoc();
-  if (!at || at.getLine() == 0) return "";
-  const auto* scope = llvm::cast<llvm::DIScope>(at.getScope());
-  return fmt::format("{}:{}", scope->getFilename().str(), at.getLine());
+/// The innermost line in the user's own files: what HIP's headers inline is reported where they
+/// were used.
+SourceLine source_line(const llvm::Instruction& instruction) {
+  for (const llvm::DILocation* at = instruction.getDebugLoc(); at != nullptr;
+       at = at->getInlinedAt()) {
+    const llvm::StringRef file = at->getFilename();
+    const bool system = file.starts_with("/usr/") || file.contains("/include/hip/");
+    if (at->getLine() != 0 && (!system || at->getInlinedAt() == nullptr))
+      return {file.str(), at->getLine()};
+  }
+  return {};
 }
 
 Translator::Translator(const KernelIr& kernel, const Slice& slice)
@@ -92,9 +98,10 @@ Translator::Translator(const KernelIr& kernel, const Slice& slice)
 }
 
 void Translator::refuse(const llvm::Instruction& i, const std::string& what) const {
-  const std::string at = location_of(i);
-  throw input_error(fmt::format("kernel {}{}{}: {} is not supported by the virtual GPU",
-                                kernel_.name, at.empty() ? "" : " at ", at, what));
+  const SourceLine at = source_line(i);
+  throw input_error(fmt::format("kernel {}{}: {} is not supported by the virtual GPU", kernel_.name,
+                                at.line == 0 ? "" : fmt::format(" at {}:{}", at.file, at.line),
+                                what));
 }
 
 // ---- Types
@@ -994,11 +1001,8 @@ AtomicKind atomic_kind(llvm::AtomicRMWInst::BinOp op) {
 
 void Translator::instruction(const llvm::Instruction& i) {
   current_ = &i;
-  const llvm::DebugLoc& at = i.getDebugLoc();
-  if (at && at.getLine() != 0) {
-    const auto* scope = llvm::cast<llvm::DIScope>(at.getScope());
-    location_ = {file_index(scope->getFilename().str()), at.getLine()};
-  }
+  if (const SourceLine at = source_line(i); at.line != 0)
+    location_ = {file_index(at.file), at.line};
   add_cost(program_->blocks.back(), i, kernel_.facts->uniformity().isUniform(&i));
 
   if (const auto* load_inst = llvm::dyn_cast<llvm::LoadInst>(&i)) return load(*load_inst);

@@ -33,7 +33,10 @@ LdsLayout lay_out_lds(const llvm::Function& function);
 /// Throws Error(kInput) naming the kernel, the source line and what is not supported.
 std::unique_ptr<Program> translate(const KernelIr& kernel, const Slice& slice);
 
-/// "file.hip:12" of an instruction, or "" if it has no debug location.
-std::string location_of(const llvm::Instruction& instruction);
+struct SourceLine {
+  std::string file;
+  std::uint32_t line = 0;  ///< 0 = unknown
+};
+SourceLine source_line(const llvm::Instruction& instruction);
 
 }  // namespace swizzleperf::vgpu
