@@ -137,9 +137,8 @@ hipError_t only_device(int device) { return device == 0 ? hipSuccess : hipErrorI
 }  // namespace
 
 const DeviceModel& device_model() {
-  const auto& request = state().request;
   for (const DeviceModel& model : kModels) {
-    if (request && request->arch == model.arch) return model;
+    if (state().request.arch == model.arch) return model;
   }
   return kModels[0];
 }

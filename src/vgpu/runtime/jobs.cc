@@ -20,8 +20,8 @@ namespace swizzleperf::vgpu::runtime {
 namespace {
 
 unsigned thread_count() {
-  const auto& request = state().request;
-  return request && request->threads ? request->threads : default_threads();
+  const unsigned asked = state().request.threads;
+  return asked ? asked : default_threads();
 }
 
 /// Launches so far that the index counts: of the chosen kernel, or of all when none is.
@@ -37,7 +37,7 @@ std::int64_t counted_launches() {
 bool is_chosen(const KernelInfo& kernel) {
   const State& s = state();
   if (!s.chosen.empty() && kernel.symbol != s.chosen) return false;
-  return counted_launches() == std::max<std::int64_t>(s.request->launch_index, 0);
+  return counted_launches() == std::max<std::int64_t>(s.request.launch_index, 0);
 }
 
 // ---- trace --------------------------------------------------------------------------------------
@@ -117,10 +117,10 @@ void record(const Request& request, const Kernel& kernel, const Launch& launch) 
 void perform(const Kernel& kernel, const Launch& launch) {
   State& s = state();
   if (surveying()) return survey(kernel, launch);
-  if (s.request && s.request->job != Job::kRun) {
+  if (s.request.job == Job::kTrace || s.request.job == Job::kCompare) {
     if (s.launched.empty()) s.chosen = choose_kernel();
     if (surveying()) return survey(kernel, launch);
-    if (is_chosen(*kernel.info)) finish(*s.request, kernel, launch);
+    if (is_chosen(*kernel.info)) finish(s.request, kernel, launch);
   }
   kernel.module->run_grid(*kernel.info, launch, s.heap.memory(), thread_count());
   ++s.launched[kernel.info->symbol];
@@ -128,7 +128,7 @@ void perform(const Kernel& kernel, const Launch& launch) {
 
 std::string launch_not_reached() {
   const State& s = state();
-  const Request& request = *s.request;
+  const Request& request = s.request;
   if (s.launched.empty()) {
     return fmt::format("{} ended without launching a kernel", request.program);
   }

@@ -51,8 +51,8 @@ std::vector<std::byte> pack(const KernelInfo& kernel, void** arguments) {
 /// Of one block, in wave instructions: what a user calls "it hangs".
 std::uint64_t step_limit() {
   constexpr std::uint64_t kGenerous = 2'000'000'000;
-  const auto& request = state().request;
-  return request && request->step_limit ? request->step_limit : kGenerous;
+  const std::uint64_t asked = state().request.step_limit;
+  return asked ? asked : kGenerous;
 }
 
 Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }

@@ -64,7 +64,8 @@ void Modules::place_variables(Unit& unit, Heap& heap) {
   for (const auto& [name, symbol] : unit.variables) {
     const auto storage = unit.variables.find(name + kManagedSuffix);
     if (storage == unit.variables.end()) continue;
-    std::memcpy(symbol.address, &storage->second.address, sizeof(void*));
+    void* const target = storage->second.address;
+    std::memcpy(symbol.address, static_cast<const void*>(&target), sizeof target);
   }
 }
 

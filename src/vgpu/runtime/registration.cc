@@ -73,7 +73,7 @@ void __hipRegisterManagedVar(void** handle, void** pointer, void* initial, const
   *pointer = storage;
   const std::string symbol = std::string(name) + kManagedSuffix;
   unit_of(handle)->variables[symbol] = {storage, bytes};
-  unit_of(handle)->shadows[pointer] = symbol;
+  unit_of(handle)->shadows[static_cast<const void*>(pointer)] = symbol;
 }
 
 }  // extern "C"

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -14,10 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kJobNames[] = {"run", "trace", "compare"};
+constexpr std::array kJobNames = {"none", "run", "trace", "compare"};  // in the order of Job
 
 Job job_of(const std::string& name) {
-  for (int job = 0; job < 3; ++job) {
+  for (std::size_t job = 0; job < kJobNames.size(); ++job) {
     if (name == kJobNames[job]) return static_cast<Job>(job);
   }
   throw input_error(fmt::format("unknown job '{}' in a request file", name));
@@ -42,7 +43,7 @@ auto located(const std::filesystem::path& file, Read read) {
 }  // namespace
 
 void write_request(const Request& request, const std::filesystem::path& file) {
-  const json json = {{"job", kJobNames[static_cast<int>(request.job)]},
+  const json json = {{"job", kJobNames[static_cast<std::size_t>(request.job)]},
                      {"response_file", request.response_file.string()},
                      {"program", request.program},
                      {"arch", request.arch},

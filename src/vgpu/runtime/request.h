@@ -18,13 +18,14 @@ namespace swizzleperf::vgpu {
 inline constexpr const char* kRequestVariable = "SWIZZLEPERF_REQUEST";
 
 enum class Job {
+  kNone,     ///< nobody asks: simply run
   kRun,      ///< execute everything; answer with the digest of device memory
   kTrace,    ///< record one launch, then stop
   kCompare,  ///< compare a patched module with the original on one launch, then stop
 };
 
 struct Request {
-  Job job = Job::kRun;
+  Job job = Job::kNone;
   std::filesystem::path response_file;
   std::string program;  ///< what the user named, for the trace
   std::string arch = "gfx942";

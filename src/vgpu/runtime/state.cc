@@ -18,9 +18,10 @@ namespace {
 void say_farewell() {
   State& s = state();
   if (surveying()) _exit(0);
-  if (!s.request) return;
+  if (s.request.job == Job::kNone) return;
   Response response;
-  switch (s.request->job) {
+  switch (s.request.job) {
+    case Job::kNone:
     case Job::kRun:
       response.digest = s.heap.digest();
       break;
@@ -29,7 +30,7 @@ void say_farewell() {
       response.error = launch_not_reached();
       break;
   }
-  write_response(response, s.request->response_file);
+  write_response(response, s.request.response_file);
 }
 
 void at_program_end() {
@@ -47,7 +48,7 @@ State::State() {
   const char* const file = std::getenv(kRequestVariable);
   if (!file) return;
   request = read_request(file);
-  if (request->job == Job::kRun) heap.keep_digests();
+  if (request.job == Job::kRun) heap.keep_digests();
 }
 
 State& state() {
@@ -64,7 +65,7 @@ State& state() {
 }
 
 void answer(const Response& response) {
-  write_response(response, state().request->response_file);
+  write_response(response, state().request.response_file);
   _exit(0);
 }
 
@@ -72,10 +73,10 @@ void fail(const std::string& sentence) {
   const State& s = state();
   if (surveying()) _exit(1);
   std::fflush(stdout);
-  if (s.request) {
+  if (s.request.job != Job::kNone) {
     Response response;
     response.error = sentence;
-    write_response(response, s.request->response_file);
+    write_response(response, s.request.response_file);
   } else {
     fmt::print(stderr, "swizzleperf: {}\n", sentence);
   }

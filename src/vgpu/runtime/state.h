@@ -9,7 +9,6 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "vgpu/runtime/heap.h"
@@ -20,7 +19,7 @@ namespace swizzleperf::vgpu::runtime {
 
 struct State {
   std::mutex mutex;  ///< not recursive: it survives a fork (survey.cc) held by the forking thread
-  std::optional<Request> request;  ///< none: simply run
+  Request request;
   Heap heap;
   Modules modules;
   std::map<std::string, std::int64_t> launched;  ///< launches so far, by kernel symbol

@@ -48,7 +48,7 @@ std::string names_of(const std::vector<Kernel>& kernels) {
 }
 
 bool matches(const Kernel& kernel) {
-  const std::string& regex = state().request->kernel_regex;
+  const std::string& regex = state().request.kernel_regex;
   return regex.empty() || std::regex_search(kernel.info->name, std::regex(regex));
 }
 
@@ -62,8 +62,18 @@ std::uint64_t traffic_of(const RawBlock& block, const PatternTable& patterns) {
   return bytes;
 }
 
-/// Mean over the first, middle and last block, times the grid. A block that faults (its data were
-/// never computed) counts with what it did until then.
+/// A block that faults, since its data were never computed, has done what it did until then.
+void run_as_far_as_possible(const Kernel& kernel, const Launch& launch, std::uint64_t block,
+                            BlockRecorder& recorder) {
+  try {
+    kernel.module->run_block(*kernel.info, launch, unlinear(block, launch.grid), Mode::kAddress,
+                             state().heap.memory(), &recorder);
+  } catch (const Error&) {
+    return;
+  }
+}
+
+/// Mean over the first, middle and last block, times the grid.
 std::uint64_t estimate_traffic(const Kernel& kernel, const Launch& launch) {
   const std::uint64_t blocks = launch.grid.count();
   const std::set<std::uint64_t> samples = {0, blocks / 2, blocks - 1};
@@ -71,12 +81,7 @@ std::uint64_t estimate_traffic(const Kernel& kernel, const Launch& launch) {
   for (const std::uint64_t sample : samples) {
     PatternTable patterns;
     BlockRecorder recorder(patterns);
-    try {
-      kernel.module->run_block(*kernel.info, launch, unlinear(sample, launch.grid), Mode::kAddress,
-                               state().heap.memory(), &recorder);
-    } catch (const Error&) {
-      // Estimated from the part that ran.
-    }
+    run_as_far_as_possible(kernel, launch, sample, recorder);
     bytes += traffic_of(recorder.finish(), patterns);
   }
   return bytes / samples.size() * blocks;
@@ -84,7 +89,8 @@ std::uint64_t estimate_traffic(const Kernel& kernel, const Launch& launch) {
 
 void become_survey(int descriptor) {
   report_descriptor = descriptor;
-  const int nowhere = open("/dev/null", O_RDWR);
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nowhere < 0) _exit(1);
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
 }
@@ -111,7 +117,7 @@ std::map<std::uint64_t, std::uint64_t> read_sightings(int descriptor) {
 }
 
 std::string choose_from(const std::map<std::uint64_t, std::uint64_t>& traffic) {
-  const Request& request = *state().request;
+  const Request& request = state().request;
   const std::vector<Kernel> all = state().modules.kernels();
   std::vector<Kernel> launched;
   std::vector<Kernel> matching;
@@ -160,7 +166,7 @@ std::string look_ahead() {
 bool surveying() { return report_descriptor >= 0; }
 
 std::string choose_kernel() {
-  const Request& request = *state().request;
+  const Request& request = state().request;
   const std::vector<Kernel> all = state().modules.kernels();
   std::vector<Kernel> matching;
   std::copy_if(all.begin(), all.end(), std::back_inserter(matching), matches);

@@ -64,7 +64,7 @@ std::string diagnose(const ProgramSpec& spec, const ChildResult& child) {
 
 void check_regex(const std::string& text) {
   try {
-    const std::regex compiled(text);
+    (void)std::regex(text);
   } catch (const std::regex_error&) {
     throw usage_error(fmt::format("--kernel '{}' is not a regular expression", text));
   }
@@ -146,7 +146,9 @@ BlockComparison compare_blocks(const ProgramSpec& spec, const BuiltProgram& orig
   request.seed = seed;
   write_file(request.permutation_file, {reinterpret_cast<const char*>(permutation.data()),
                                         permutation.size() * sizeof permutation[0]});
-  return *ask(spec, original, request).response.comparison;
+  const Response response = ask(spec, original, request).response;
+  if (!response.comparison) throw input_error("the comparison of blocks ended without a result");
+  return *response.comparison;
 }
 
 }  // namespace swizzleperf::vgpu
