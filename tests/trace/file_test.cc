@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "base/files.h"
@@ -234,6 +237,34 @@ TEST_F(TraceFile, HostileContent) {
     Random random(seed);
     std::string bad = content.substr(0, random.below(content.size()));
     expect_refused(packed(bad));
+  }
+}
+
+/// A flag that is neither true nor false, an amount of work that is none, ranges out of order.
+TEST_F(TraceFile, ValuesThatCannotBe) {
+  const auto content_of = [&](const Trace& t) {
+    write_trace(t, file_);
+    return unpacked(read_file(file_));
+  };
+  Trace t = filled(synthetic::build(synthetic::Transpose{64}));
+  std::string bad = content_of(t);
+  bool& flag = t.templates[0].intervals[0].barrier;
+  flag = !flag;
+  const std::string flipped = content_of(t);
+  const auto at = std::mismatch(bad.begin(), bad.end(), flipped.begin()).first;
+  ASSERT_NE(at, bad.end());
+  *at = 2;
+  expect_refused(packed(bad));
+  for (const double cost : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Trace odd = t;
+    odd.templates[0].intervals[0].cost.matrix_flops = cost;
+    expect_refused(packed(content_of(odd)));
+  }
+  for (const Pattern& p : {Pattern{}, Pattern{{4, 4}}, Pattern{{0, 0}}, Pattern{{0, 8}, {8, 8}},
+                           Pattern{{0, 8}, {4, 8}}, Pattern{{0, 8}, {0xfffffff0, 0xffff}}}) {
+    Trace odd = t;
+    odd.patterns[0] = p;
+    expect_refused(packed(content_of(odd)));
   }
 }
 
