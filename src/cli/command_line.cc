@@ -80,6 +80,7 @@ void check_remaining(const CLI::App& app) {
 struct Application {
   CLI::App app{kAbout, "swizzleperf"};
   std::map<const CLI::App*, Action> actions;
+  std::map<const CLI::App*, unsigned> uses;
   std::map<const CLI::App*, std::unique_ptr<CommonOptions>> common;
 
   Application() {
@@ -93,6 +94,7 @@ struct Application {
       CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
       sub->group(verb.group)->footer(verb.help)->allow_extras();
       actions[sub] = verb.declare(*sub);
+      uses[sub] = verb.uses;
       common[sub] = std::make_unique<CommonOptions>();
       add_common_options(*sub, verb.uses, *common[sub]);
     }
@@ -104,9 +106,12 @@ struct Application {
 std::optional<Invocation> parse_command_line(const std::vector<std::string>& arguments,
                                              std::string& help) {
   check_verb(arguments);
+  // Behind -- everything is the program's, whatever it looks like.
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> own(arguments.begin(), dashes);
   Application application;
   try {
-    application.app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    application.app.parse(std::vector<std::string>(own.rbegin(), own.rend()));
   } catch (const CLI::CallForHelp&) {
     help = application.app.help();
     return std::nullopt;
@@ -119,6 +124,11 @@ std::optional<Invocation> parse_command_line(const std::vector<std::string>& arg
   CLI::App* verb = application.app.get_subcommands().front();
   check_remaining(*verb);
   apply_settings(application.app, *verb);
+  if (dashes != arguments.end()) {
+    if ((application.uses.at(verb) & kProgramArguments) == 0)
+      throw usage_error(fmt::format("{} runs no program: nothing may follow --", verb->get_name()));
+    application.common.at(verb)->program_arguments.assign(dashes + 1, arguments.end());
+  }
   return Invocation{std::move(application.actions[verb]), *application.common[verb]};
 }
 

@@ -13,7 +13,6 @@ namespace swizzleperf {
 void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions>& o) {
   app.add_option("program", o->program, "A HIP source with a main, an executable, or a trace")
       ->required();
-  app.add_option("arguments", o->arguments, "The program's own arguments, behind --");
   app.add_option("-X,--compile-option", o->compile_options,
                  "An option for the compiler, such as -X=-DN=4; may be repeated")
       ->allow_extra_args(false);
@@ -38,7 +37,7 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
   }
   vgpu::ProgramSpec spec;
   spec.program = o.program;
-  spec.arguments = o.arguments;
+  spec.arguments = common.program_arguments;
   spec.compile_options = o.compile_options;
   spec.kernel_regex = common.kernel;
   spec.launch_index = o.launch;

@@ -14,7 +14,6 @@ namespace swizzleperf {
 
 struct ProgramOptions {
   std::string program;
-  std::vector<std::string> arguments;
   std::vector<std::string> compile_options;
   std::int64_t launch = -1;
   unsigned threads = 0;

@@ -25,6 +25,7 @@ struct CommonOptions {
   std::string kernel;                 ///< a regular expression; empty: the only one
   std::vector<std::string> swizzles;  ///< specifications, in the order given
   std::uint64_t seed = 1;
+  std::vector<std::string> program_arguments;  ///< what stands behind --
   bool json = false;
   std::string output;  ///< -o; empty: stdout
   std::string config;  ///< read by settings.cc
@@ -33,7 +34,14 @@ struct CommonOptions {
 };
 
 /// Which common options a verb uses; --format, -o, --config, -v and -q belong to all.
-enum Uses : unsigned { kNothing = 0, kMachine = 1, kKernel = 2, kSwizzles = 4, kSeed = 8 };
+enum Uses : unsigned {
+  kNothing = 0,
+  kMachine = 1,
+  kKernel = 2,
+  kSwizzles = 4,
+  kSeed = 8,
+  kProgramArguments = 16,
+};
 
 struct Outcome {
   std::string text;  ///< console text or JSON, as common.json says

@@ -193,7 +193,7 @@ Verb optimize_verb() {
       "The run directory keeps config.json, journal.jsonl, launch.trace, result.json, best.swz\n"
       "and best.patch. Exit code 0 also for the verdict to keep the identity; 1 when a patched\n"
       "kernel does not compute the original's bytes.",
-      kMachine | kKernel | kSwizzles | kSeed,
+      kMachine | kKernel | kSwizzles | kSeed | kProgramArguments,
       [](CLI::App& app) -> Action {
         const auto options = std::make_shared<Options>();
         const auto program = std::make_shared<ProgramOptions>();

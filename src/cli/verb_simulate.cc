@@ -170,7 +170,7 @@ Verb simulate_verb() {
       "  swizzleperf simulate kernels/gemm/gemm.hip -s die-contiguous -- 4096 4096 4096\n"
       "  swizzleperf simulate gemm.trace -m h200 -s grouped:height=8 --exact\n"
       "The first row is the identity. Exit code 1 when a swizzle is no bijection on the launch.",
-      kMachine | kKernel | kSwizzles | kSeed,
+      kMachine | kKernel | kSwizzles | kSeed | kProgramArguments,
       [](CLI::App& app) -> Action {
         const auto options = std::make_shared<Options>();
         const auto program = std::make_shared<ProgramOptions>();

@@ -78,7 +78,7 @@ Verb trace_verb() {
           "  swizzleperf trace kernels/gemm/gemm.hip -o gemm.trace -- 4096 4096 4096\n"
           "  swizzleperf trace gemm.trace                what a trace holds\n"
           "With -o the trace is written to the file and the summary goes to stdout.",
-          kMachine | kKernel,
+          kMachine | kKernel | kProgramArguments,
           [](CLI::App& app) -> Action {
             const auto options = std::make_shared<ProgramOptions>();
             declare_program_options(app, options);
