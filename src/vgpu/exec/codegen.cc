@@ -8,9 +8,8 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
-#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/raw_ostream.h>
-#include <llvm/TargetParser/Triple.h>
+#include <llvm/TargetParser/TargetParser.h>
 
 #include <charconv>
 
@@ -79,9 +78,9 @@ CodegenResources codegen_resources(std::span<const std::byte> bitcode, const std
   const llvm::Function* kernel = module->getFunction(symbol);
   if (kernel == nullptr || kernel->isDeclaration())
     throw input_error(fmt::format("no kernel named {} in the device code", symbol));
-  const auto target = amdgpu_target(arch, "");
-  if (target == nullptr || !target->getMCSubtargetInfo()->isCPUStringValid(arch))
+  if (llvm::AMDGPU::parseArchAMDGCN(arch) == llvm::AMDGPU::GK_NONE)
     throw input_error(fmt::format("the code generator does not know the architecture '{}'", arch));
+  const auto target = amdgpu_target(arch, "");
   keep_only(*module, symbol, arch);
   prepare_module(*module, *target);
 

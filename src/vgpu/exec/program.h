@@ -106,7 +106,8 @@ struct Location {
 
 /// One translation of one kernel.
 struct Program {
-  std::string kernel;  ///< demangled, for messages
+  std::uint64_t id = 0;  ///< never 0, never reused: what a thread prepared itself for
+  std::string kernel;    ///< demangled, for messages
   std::vector<Op> ops;
   std::vector<Location> locations;  ///< by op
   std::vector<std::string> files;

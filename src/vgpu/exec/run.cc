@@ -232,8 +232,7 @@ void run_waves(BlockRun& run) {
 
 void attach(BlockRun& run, const Program& program, const Launch& launch, const DeviceMemory& memory,
             const std::vector<Allocation>& own_memory) {
-  const bool same = run.program == &program && waves_of(program, launch) == run.waves.size() &&
-                    run.waves.empty() == false && run.waves[0].run == &run;
+  const bool same = run.prepared_for == program.id && waves_of(program, launch) == run.waves.size();
   run.program = &program;
   run.launch = &launch;
   run.memory = &memory;
@@ -242,6 +241,7 @@ void attach(BlockRun& run, const Program& program, const Launch& launch, const D
     std::fill(run.sites.begin(), run.sites.end(), Region{});
   else
     reserve(run);
+  run.prepared_for = program.id;
   run.lds.resize(std::size_t{program.static_lds_bytes} + launch.dynamic_lds_bytes);
   write_implicit_arguments(run);
 }

@@ -11,6 +11,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "swizzleperf/error.h"
 #include "vgpu/exec/cost.h"
@@ -91,6 +92,8 @@ Translator::Translator(const KernelIr& kernel, const Slice& slice)
       table_(operations()),
       program_(std::make_unique<Program>()),
       lds_(lay_out_lds(*kernel.function)) {
+  static std::atomic<std::uint64_t> last_id{0};
+  program_->id = ++last_id;
   program_->kernel = kernel.name;
   program_->wave_lanes = kernel.wave_lanes;
   program_->static_lds_bytes = lds_.bytes;
@@ -1058,19 +1061,14 @@ void Translator::end_block(Exit_ exit, std::uint32_t condition) {
   block.condition = condition & ~kUniformBit;
 }
 
-/// Moves into the target's phis, all at once: a move waits until nobody reads its destination; in a
-/// circle one value is saved first. An undefined value moves nothing: the phi may be uniform with
-/// the value of another edge, which must stay.
-void Translator::edge(Edge& edge, const llvm::BasicBlock* from, const llvm::BasicBlock* to) {
-  struct Move {
-    std::uint32_t d;
-    std::uint32_t a;
-    Type type;
-  };
+std::vector<Translator::Move> Translator::moves_of(const llvm::BasicBlock* from,
+                                                   const llvm::BasicBlock* to) {
   std::vector<Move> moves;
   for (const llvm::PHINode& phi : to->phis()) {
     if (!slice_.needs(&phi)) continue;
     const llvm::Value* value = phi.getIncomingValueForBlock(from);
+    // An undefined value moves nothing: the phi may be uniform with the value of another edge, which
+    // must stay.
     if (is_undefined(value)) continue;
     const Operands a = operands(value);
     const Operands d = operands(&phi);
@@ -1078,6 +1076,35 @@ void Translator::edge(Edge& edge, const llvm::BasicBlock* from, const llvm::Basi
     for (std::size_t k = 0; k < d.size(); ++k)
       if (a[k] != d[k]) moves.push_back({d[k], a[k], raw(scalars[k].type)});
   }
+  return moves;
+}
+
+std::uint32_t Translator::copied(std::uint32_t a, Type type) {
+  Op op;
+  op.run = table_.find(Code::kMove, type, is_uniform(a));
+  op.a = a;
+  op.d = new_register(type, is_uniform(a));
+  return append(op).d;
+}
+
+/// Both edges of a divergent branch move before either target runs, for disjoint lanes. But lanes
+/// share uniform registers: a uniform phi that one edge sets (a loop counter, say) is saved if the
+/// other edge still reads it.
+void Translator::separate(std::vector<Move>& one, std::vector<Move>& other) {
+  const auto save = [&](std::vector<Move>& readers, const std::vector<Move>& writers) {
+    for (Move& m : readers)
+      if (std::any_of(writers.begin(), writers.end(),
+                      [&](const Move& w) { return is_uniform(w.d) && w.d == m.a; }))
+        m.a = copied(m.a, m.type);
+  };
+  save(one, other);
+  save(other, one);
+}
+
+/// Moves into the target's phis, all at once: a move waits until nobody reads its destination; in a
+/// circle one value is saved first.
+Edge Translator::edge(std::vector<Move> moves) {
+  Edge edge;
   edge.move_begin = static_cast<std::uint32_t>(program_->ops.size());
   const auto emit_move = [&](const Move& m) {
     Op op;
@@ -1102,38 +1129,34 @@ void Translator::edge(Edge& edge, const llvm::BasicBlock* from, const llvm::Basi
       continue;
     }
     Move& first = moves.front();
-    const std::uint32_t saved = new_register(first.type, is_uniform(first.a));
-    Op op;
-    op.run = table_.find(Code::kMove, first.type, is_uniform(first.a));
-    op.d = saved;
-    op.a = first.a;
-    append(op);
-    first.a = saved;
+    first.a = copied(first.a, first.type);
   }
   edge.move_end = static_cast<std::uint32_t>(program_->ops.size());
+  return edge;
 }
 
 void Translator::terminator(const llvm::Instruction& i) {
-  const llvm::BasicBlock* from = i.getParent();
-  const auto index = static_cast<std::uint32_t>(program_->blocks.size() - 1);
-  const auto go = [&](int which, const llvm::BasicBlock* to) {
-    Edge e;
-    edge(e, from, to);
-    program_->blocks[index].edge[which] = e;
-    edge_fixes_.push_back({index, which, to});
-  };
   if (llvm::isa<llvm::ReturnInst>(i) || llvm::isa<llvm::UnreachableInst>(i))
     return end_block(Exit_::kReturn);
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&i);
   if (branch == nullptr) refuse(i, fmt::format("the instruction '{}'", i.getOpcodeName()));
+  const llvm::BasicBlock* from = i.getParent();
+  const auto index = static_cast<std::uint32_t>(program_->blocks.size() - 1);
+  const auto go = [&](unsigned which, std::vector<Move> moves) {
+    program_->blocks[index].edge[which] = edge(std::move(moves));
+    edge_fixes_.push_back({index, which, branch->getSuccessor(which)});
+  };
+  std::vector<Move> taken = moves_of(from, branch->getSuccessor(0));
   if (branch->isUnconditional()) {
     end_block(Exit_::kJump);
-    return go(0, branch->getSuccessor(0));
+    return go(0, std::move(taken));
   }
+  std::vector<Move> other = moves_of(from, branch->getSuccessor(1));
   const std::uint32_t condition = operand(branch->getCondition());
+  if (!is_uniform(condition)) separate(taken, other);
   end_block(is_uniform(condition) ? Exit_::kUniformBranch : Exit_::kBranch, condition);
-  go(0, branch->getSuccessor(0));
-  go(1, branch->getSuccessor(1));
+  go(0, std::move(taken));
+  go(1, std::move(other));
 }
 
 void Translator::block(const llvm::BasicBlock& bb) {

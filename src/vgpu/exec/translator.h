@@ -103,7 +103,15 @@ class Translator {
   void allocate(const llvm::AllocaInst& i);
   void terminator(const llvm::Instruction& i);
   void end_block(Exit_ exit, std::uint32_t condition = 0);
-  void edge(Edge& edge, const llvm::BasicBlock* from, const llvm::BasicBlock* to);
+  struct Move {
+    std::uint32_t d;
+    std::uint32_t a;
+    Type type;
+  };
+  std::vector<Move> moves_of(const llvm::BasicBlock* from, const llvm::BasicBlock* to);
+  std::uint32_t copied(std::uint32_t a, Type type);
+  void separate(std::vector<Move>& one, std::vector<Move>& other);
+  Edge edge(std::vector<Move> moves);
   std::uint32_t to_flat(std::uint32_t pointer, unsigned space);
 
   // ---- Calls (calls.cc)
@@ -141,7 +149,7 @@ class Translator {
   std::map<std::string, std::uint32_t> file_indices_;
   struct EdgeFix {
     std::uint32_t block;
-    int which;
+    unsigned which;
     const llvm::BasicBlock* to;
   };
   std::vector<EdgeFix> edge_fixes_;

@@ -50,6 +50,7 @@ struct Abandoned {};
 /// One block in execution; belongs to a thread and is reused.
 struct BlockRun {
   const Program* program = nullptr;
+  std::uint64_t prepared_for = 0;  ///< id of the program that registers are laid out for
   const Launch* launch = nullptr;
   const DeviceMemory* memory = nullptr;
   const std::vector<Allocation>* own_memory =

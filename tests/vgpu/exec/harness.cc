@@ -1,5 +1,6 @@
 #include "harness.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,6 +50,27 @@ const std::vector<std::byte>& compile(const std::string& source, const std::stri
   bitcode.resize(bytes.size());
   std::memcpy(bitcode.data(), bytes.data(), bytes.size());
   return bitcode;
+}
+
+HostLibrary::HostLibrary(const std::string& source) {
+  const ScratchDirectory scratch;
+  write_file(scratch.path() / "host.cc", source);
+  ChildSpec spec;
+  const std::string library = (scratch.path() / "host.so").string();
+  spec.argv = {TEST_CLANG, "-x", "c++", "-std=c++20", "-O1", "-w", "-fwrapv", "-ffp-contract=off", "-shared", "-fPIC",
+               (scratch.path() / "host.cc").string(), "-o", library};
+  const ChildResult result = run_child(spec);
+  if (!result.ok()) throw std::runtime_error("clang: " + result.err);
+  handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ == nullptr) throw std::runtime_error(dlerror());
+}
+
+HostLibrary::~HostLibrary() { dlclose(handle_); }
+
+void* HostLibrary::symbol(const std::string& name) const {
+  void* p = dlsym(handle_, name.c_str());
+  if (p == nullptr) throw std::runtime_error("no function " + name);
+  return p;
 }
 
 Device::Device(const std::string& source, const std::string& arch)

@@ -68,6 +68,23 @@ class Device {
   DeviceMemory memory_;
 };
 
+/// C++ compiled for this CPU.
+class HostLibrary {
+ public:
+  explicit HostLibrary(const std::string& source);
+  ~HostLibrary();
+  HostLibrary(const HostLibrary&) = delete;
+  HostLibrary& operator=(const HostLibrary&) = delete;
+  template <class F>
+  F* function(const std::string& name) const {
+    return reinterpret_cast<F*>(symbol(name));
+  }
+
+ private:
+  [[nodiscard]] void* symbol(const std::string& name) const;
+  void* handle_;
+};
+
 /// One access of a block, address by address.
 struct Recorded {
   std::vector<RawEvent> events;
