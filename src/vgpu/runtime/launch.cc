@@ -73,6 +73,13 @@ hipError_t launch(const void* host_function, const Configuration& configuration,
 
 }  // namespace
 
+void run_recorded(const Kernel& kernel, const Launch& launch, const Dim3& block, Mode mode,
+                  BlockRecorder& recorder) {
+  const auto threads = static_cast<std::uint32_t>(launch.block.count());
+  recorder.begin((threads + kWaveLanes - 1) / kWaveLanes);
+  kernel.module->run_block(*kernel.info, launch, block, mode, state().heap.memory(), &recorder);
+}
+
 const Kernel* kernel_of(const void* host_function) {
   State& s = state();
   s.modules.load_all(s.heap);
