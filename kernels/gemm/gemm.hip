@@ -403,17 +403,20 @@ std::uint32_t mix(std::uint32_t x) {
 class Matrix {
  public:
   Matrix(std::uint32_t seed, int rows, int columns)
-      : seed_(seed), rows_(rows), columns_(columns), pool_(kPlaces + columns) {
-    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      : seed_(seed),
+        rows_(rows),
+        columns_(columns),
+        values_(kPlaces + columns),
+        halves_(kPlaces + columns) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
       const std::uint32_t bits = mix(seed + static_cast<std::uint32_t>(i));
       const float magnitude = static_cast<float>(1 + bits % 16) / 16.0F;
-      pool_[i] = static_cast<half>(bits & 0x100 ? -magnitude : magnitude);
+      values_[i] = bits & 0x100 ? -magnitude : magnitude;
+      halves_[i] = static_cast<half>(values_[i]);
     }
   }
 
-  const half* row(int index) const {
-    return &pool_[mix(seed_ ^ (0x9e3779b9U * static_cast<std::uint32_t>(index + 1))) % kPlaces];
-  }
+  const float* row(int index) const { return &values_[place(index)]; }
 
   /// Allocates device memory and fills it, a few megabytes at a time.
   half* upload() const {
@@ -425,7 +428,8 @@ class Matrix {
     for (int first = 0; first < rows_; first += at_once) {
       const int count = std::min(at_once, rows_ - first);
       for (int i = 0; i < count; ++i) {
-        std::memcpy(&stage[static_cast<std::size_t>(i) * columns_], row(first + i), row_bytes);
+        std::memcpy(&stage[static_cast<std::size_t>(i) * columns_], &halves_[place(first + i)],
+                    row_bytes);
       }
       HIP_CHECK(hipMemcpy(device + static_cast<std::size_t>(first) * columns_, stage.data(),
                           row_bytes * count, hipMemcpyHostToDevice));
@@ -435,10 +439,16 @@ class Matrix {
 
  private:
   static constexpr int kPlaces = 1 << 16;
+
+  std::size_t place(int row) const {
+    return mix(seed_ ^ (0x9e3779b9U * static_cast<std::uint32_t>(row + 1))) % kPlaces;
+  }
+
   std::uint32_t seed_;
   int rows_;
   int columns_;
-  std::vector<half> pool_;
+  std::vector<float> values_;
+  std::vector<half> halves_;  // the same
 };
 
 /// The largest relative error of C: over all elements where that is quick, else over samples that
@@ -446,10 +456,9 @@ class Matrix {
 double largest_error(const Options& o, const Matrix& a, const Matrix& b,
                      const std::vector<half>& c) {
   const auto error_at = [&](int row, int column) {
+    const float* const a_row = a.row(row);
     double exact = 0;
-    for (int i = 0; i < o.k; ++i) {
-      exact += static_cast<double>(a.row(row)[i]) * static_cast<double>(b.row(i)[column]);
-    }
+    for (int i = 0; i < o.k; ++i) exact += static_cast<double>(a_row[i]) * b.row(i)[column];
     const auto got = static_cast<double>(c[static_cast<std::size_t>(row) * o.n + column]);
     constexpr double kSmallest = 1.0 / 256;  // of nonzero sums
     return std::fabs(got - exact) / std::max(std::fabs(exact), kSmallest);

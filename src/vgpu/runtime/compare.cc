@@ -19,6 +19,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "trace/recorder.h"
+#include "vgpu/runtime/launch.h"
 #include "vgpu/runtime/state.h"
 
 namespace swizzleperf::vgpu::runtime {
@@ -70,8 +71,7 @@ Outcome run_here(const Kernel& kernel, const Launch& launch, std::uint64_t block
   PatternTable patterns;
   BlockRecorder recorder(patterns);
   try {
-    kernel.module->run_block(*kernel.info, launch, unlinear(block, launch.grid), Mode::kFunctional,
-                             state().heap.memory(), &recorder);
+    run_recorded(kernel, launch, unlinear(block, launch.grid), Mode::kFunctional, recorder);
   } catch (const Error& error) {
     outcome.fault = error.what();
     return outcome;

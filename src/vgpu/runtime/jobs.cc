@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "trace/build.h"
 #include "vgpu/runtime/compare.h"
+#include "vgpu/runtime/launch.h"
 #include "vgpu/runtime/state.h"
 #include "vgpu/runtime/survey.h"
 
@@ -89,9 +90,8 @@ void record(const Request& request, const Kernel& kernel, const Launch& launch) 
   trace.block = launch.block;
   trace.lds_bytes = kernel.info->static_lds_bytes + launch.dynamic_lds_bytes;
   trace.buffers = buffers_of(kernel, launch);
-  const DeviceMemory& memory = state().heap.memory();
   const RunBlock run = [&](const Dim3& block, BlockRecorder& recorder) {
-    kernel.module->run_block(*kernel.info, launch, block, Mode::kAddress, memory, &recorder);
+    run_recorded(kernel, launch, block, Mode::kAddress, recorder);
   };
   build_trace(
       trace, run,

@@ -5,6 +5,7 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -30,9 +31,18 @@ std::vector<Configuration>& configurations() {
 
 std::uint64_t volume(const dim3& dim) { return static_cast<std::uint64_t>(dim.x) * dim.y * dim.z; }
 
+/// HIP counts the threads of an axis in 32 bits.
+bool too_long(std::uint32_t blocks, std::uint32_t threads) {
+  return static_cast<std::uint64_t>(blocks) * threads > UINT32_MAX;
+}
+
 hipError_t check(const KernelInfo& kernel, const Configuration& configuration) {
-  if (volume(configuration.grid) == 0 || volume(configuration.block) == 0 ||
-      volume(configuration.block) > kMaxThreadsPerBlock) {
+  const dim3& grid = configuration.grid;
+  const dim3& block = configuration.block;
+  if (volume(grid) == 0 || volume(block) == 0 || volume(block) > kMaxThreadsPerBlock) {
+    return hipErrorInvalidConfiguration;
+  }
+  if (too_long(grid.x, block.x) || too_long(grid.y, block.y) || too_long(grid.z, block.z)) {
     return hipErrorInvalidConfiguration;
   }
   const std::uint64_t lds = kernel.static_lds_bytes + configuration.shared_bytes;
@@ -72,6 +82,13 @@ hipError_t launch(const void* host_function, const Configuration& configuration,
 }
 
 }  // namespace
+
+void run_recorded(const Kernel& kernel, const Launch& launch, const Dim3& block, Mode mode,
+                  BlockRecorder& recorder) {
+  const auto threads = static_cast<std::uint32_t>(launch.block.count());
+  recorder.begin((threads + kWaveLanes - 1) / kWaveLanes);
+  kernel.module->run_block(*kernel.info, launch, block, mode, state().heap.memory(), &recorder);
+}
 
 const Kernel* kernel_of(const void* host_function) {
   State& s = state();

@@ -10,4 +10,8 @@ namespace swizzleperf::vgpu::runtime {
 /// The kernel behind a host function, with all modules loaded; null when there is none.
 const Kernel* kernel_of(const void* host_function);
 
+/// Runs one block on the program's memory; what it did is in `recorder` until its finish().
+void run_recorded(const Kernel& kernel, const Launch& launch, const Dim3& block, Mode mode,
+                  BlockRecorder& recorder);
+
 }  // namespace swizzleperf::vgpu::runtime

@@ -24,6 +24,7 @@
 #include <set>
 
 #include "trace/recorder.h"
+#include "vgpu/runtime/launch.h"
 #include "vgpu/runtime/state.h"
 
 namespace swizzleperf::vgpu::runtime {
@@ -66,8 +67,7 @@ std::uint64_t traffic_of(const RawBlock& block, const PatternTable& patterns) {
 void run_as_far_as_possible(const Kernel& kernel, const Launch& launch, std::uint64_t block,
                             BlockRecorder& recorder) {
   try {
-    kernel.module->run_block(*kernel.info, launch, unlinear(block, launch.grid), Mode::kAddress,
-                             state().heap.memory(), &recorder);
+    run_recorded(kernel, launch, unlinear(block, launch.grid), Mode::kAddress, recorder);
   } catch (const Error&) {
     return;
   }

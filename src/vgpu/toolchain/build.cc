@@ -92,6 +92,9 @@ Command link_command(const ProgramSpec& spec, const Pieces& pieces, const fs::pa
                      fmt::format("-Wl,--export-dynamic-symbol={}", kEmbeddedEnd),
                      "-L" + library_directory, "-Wl,-rpath," + library_directory,
                      "-lswizzleperf_hip", "-o", output.string()};
+#ifdef SWIZZLEPERF_LINK_OPTION
+  command.emplace_back(SWIZZLEPERF_LINK_OPTION);
+#endif
   for (const std::string& option : spec.compile_options) {
     if (is_link_option(option)) command.push_back(absolute_link_option(option));
   }

@@ -18,7 +18,6 @@
 #include "base/subprocess.h"
 #include "swizzleperf/error.h"
 #include "vgpu/runtime/request.h"
-#include "vgpu/toolchain/locate.h"
 
 namespace swizzleperf::vgpu {
 namespace {
@@ -98,7 +97,6 @@ Answer ask(const ProgramSpec& spec, const BuiltProgram& program, const Request& 
   child.argv = {program.executable.string()};
   child.argv.insert(child.argv.end(), spec.arguments.begin(), spec.arguments.end());
   child.environment[kRequestVariable] = request_file.string();
-  child.environment["LD_LIBRARY_PATH"] = locate_pieces().runtime_library.parent_path().string();
   child.time_limit_s = spec.time_limit_s;
   child.memory_limit_bytes = spec.memory_limit_bytes;
   Answer answer;

@@ -23,6 +23,8 @@ int main() {
   CHECK(hipGetLastError() == hipSuccess);
   nothing<<<0, 64>>>(nullptr);
   CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
+  nothing<<<1U << 31, 64>>>(nullptr);
+  CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
   nothing<<<dim3(1, 1, 1), dim3(32, 32, 2)>>>(nullptr);
   CHECK(hipGetLastError() == hipErrorInvalidConfiguration);
 
