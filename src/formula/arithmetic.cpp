@@ -158,11 +158,6 @@ std::optional<Range> remainder_range(const Range& a, const Range& b) {
                a.hi <= 0 ? 0 : std::min(a.hi, most - 1)};
 }
 
-/// A shift to the left multiplies by a power of two.
-std::optional<Range> shift_range(Op op, const Range& a, const Range& b) {
-  return corners(op, {a.lo, a.hi}, {b.lo, b.hi});
-}
-
 /// The bits needed by all values of a range that are not below zero.
 std::int64_t all_ones_above(const Range& a, const Range& b) {
   const auto most = static_cast<std::uint64_t>(std::max(a.hi, b.hi));
@@ -212,19 +207,16 @@ std::optional<Range> apply_range(Op op, const Range& a, const Range& b) {
   if (a.is_constant() && (is_unary(op) || b.is_constant())) return corners(op, {a.lo}, {b.lo});
   switch (op) {
     case Op::kAdd:
-      return corners(op, {a.lo, a.hi}, {b.lo, b.hi});
     case Op::kSub:
-      return corners(op, {a.lo, a.hi}, {b.lo, b.hi});
     case Op::kMul:
+    case Op::kShl:  // multiplies by a power of two
+    case Op::kShr:
       return corners(op, {a.lo, a.hi}, {b.lo, b.hi});
     case Op::kDiv:
     case Op::kCdiv:
       return quotient_range(op, a, b);
     case Op::kMod:
       return remainder_range(a, b);
-    case Op::kShl:
-    case Op::kShr:
-      return shift_range(op, a, b);
     case Op::kAnd:
     case Op::kOr:
     case Op::kXor:

@@ -110,6 +110,7 @@ struct Best {
 
 Best best_condition(const Launches& launches, const std::vector<std::string>& conditions) {
   std::vector<Bits> holds;
+  holds.reserve(conditions.size());
   for (const std::string& condition : conditions) {
     holds.push_back(holds_on(condition, launches.shapes));
   }

@@ -232,10 +232,10 @@ class Parser {
 
   void check_names() const {
     for (SlotId slot = 0; slot < program_.slots.size(); ++slot) {
-      if (assigned_[slot] || !first_read_[slot]) continue;
-      fail(*first_read_[slot],
-           fmt::format("'{}' is not known: it is no input, no parameter and never assigned",
-                       program_.slots[slot].name));
+      const std::optional<Place>& place = first_read_[slot];
+      if (assigned_[slot] || !place) continue;
+      fail(*place, fmt::format("'{}' is not known: it is no input, no parameter and never assigned",
+                               program_.slots[slot].name));
     }
   }
 

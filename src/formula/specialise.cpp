@@ -56,8 +56,9 @@ class Graph {
   }
 
   NodeId constant(std::int64_t value) {
-    for (NodeId id = 0; id < nodes_.size(); ++id) {
-      if (nodes_[id].op == LaneOp::kConstant && nodes_[id].range.lo == value) return id;
+    for (std::size_t id = 0; id < nodes_.size(); ++id) {
+      const Node& node = nodes_[id];
+      if (node.op == LaneOp::kConstant && node.range.lo == value) return static_cast<NodeId>(id);
     }
     return append(std::numeric_limits<std::uint64_t>::max(),
                   {LaneOp::kConstant, 0, 0, 0, Range::of(value)});
@@ -508,54 +509,76 @@ class Allocator {
   std::uint16_t next_ = 0;
 };
 
-LaneCode generate(std::vector<Node> nodes, NodeId result) {
-  for (Node& node : nodes) {
-    node.a = past_checks(nodes, node.a);
-    node.b = past_checks(nodes, node.b);
-    node.c = past_checks(nodes, node.c);
+class Generator {
+ public:
+  Generator(std::vector<Node> nodes, NodeId result) : nodes_(std::move(nodes)) {
+    for (Node& node : nodes_) {
+      node.a = past_checks(nodes_, node.a);
+      node.b = past_checks(nodes_, node.b);
+      node.c = past_checks(nodes_, node.c);
+    }
+    result_ = past_checks(nodes_, result);
+    last_ = last_uses(nodes_, result_);
+    reg_.resize(nodes_.size(), 0);
   }
-  result = past_checks(nodes, result);
-  const std::vector<NodeId> last = last_uses(nodes, result);
-  LaneCode code;
-  code.narrow = true;
-  Allocator allocator;
-  std::vector<std::uint16_t> reg(nodes.size(), 0);
-  for (NodeId id = 0; id < nodes.size(); ++id) {
-    if (nodes[id].op != LaneOp::kConstant || last[id] == 0) continue;
-    reg[id] = allocator.take();
-    code.constants.push_back({.op = LaneOp::kConstant, .to = reg[id], .value = nodes[id].range.lo});
-    code.narrow &= nodes[id].range.fits_int32();
+
+  LaneCode run() {
+    code_.narrow = true;
+    for (std::size_t id = 0; id < nodes_.size(); ++id) {
+      if (nodes_[id].op == LaneOp::kConstant && last_[id] != 0) constant(id);
+    }
+    for (std::size_t id = 0; id < nodes_.size(); ++id) {
+      const bool needed = last_[id] != 0 || nodes_[id].op == LaneOp::kCheckPositive;
+      if (nodes_[id].op != LaneOp::kConstant && needed) operation(id);
+    }
+    code_.num_registers = allocator_.count();
+    code_.result = reg_[result_];
+    return std::move(code_);
   }
-  for (NodeId id = 0; id < nodes.size(); ++id) {
-    const Node& node = nodes[id];
-    const bool is_check = node.op == LaneOp::kCheckPositive;
-    if (node.op == LaneOp::kConstant || (last[id] == 0 && !is_check)) continue;
-    const bool far_shift =
-        (node.op == LaneOp::kShl || node.op == LaneOp::kShr) && nodes[node.b].range.hi > 31;
-    code.narrow &= node.range.fits_int32() && !far_shift;
-    if (!is_check) reg[id] = allocator.take();
-    code.body.push_back(
-        {.op = node.op, .to = reg[id], .a = reg[node.a], .b = reg[node.b], .c = reg[node.c]});
-    const Operands read = operands(node);
+
+ private:
+  void constant(std::size_t id) {
+    reg_[id] = allocator_.take();
+    code_.constants.push_back(
+        {.op = LaneOp::kConstant, .to = reg_[id], .value = nodes_[id].range.lo});
+    code_.narrow &= nodes_[id].range.fits_int32();
+  }
+
+  void operation(std::size_t id) {
+    const Node& node = nodes_[id];
+    const bool is_shift = node.op == LaneOp::kShl || node.op == LaneOp::kShr;
+    const bool far_shift = is_shift && nodes_[node.b].range.hi > 31;
+    code_.narrow &= node.range.fits_int32() && !far_shift;
+    if (node.op != LaneOp::kCheckPositive) reg_[id] = allocator_.take();
+    code_.body.push_back(
+        {.op = node.op, .to = reg_[id], .a = reg_[node.a], .b = reg_[node.b], .c = reg_[node.c]});
+    release_operands(id);
+  }
+
+  void release_operands(std::size_t id) {
+    const Operands read = operands(nodes_[id]);
     for (int i = 0; i < read.count; ++i) {
       const NodeId operand = read.of[i];
       const bool repeated = (i > 0 && operand == read.of[0]) || (i > 1 && operand == read.of[1]);
-      if (!repeated && last[operand] == id && nodes[operand].op != LaneOp::kConstant) {
-        allocator.release(reg[operand]);
-      }
+      const bool is_constant = nodes_[operand].op == LaneOp::kConstant;
+      if (!repeated && !is_constant && last_[operand] == id) allocator_.release(reg_[operand]);
     }
   }
-  code.num_registers = allocator.count();
-  code.result = reg[result];
-  return code;
-}
+
+  std::vector<Node> nodes_;
+  NodeId result_ = 0;
+  std::vector<NodeId> last_;        // by node: its last reader
+  std::vector<std::uint16_t> reg_;  // by node
+  Allocator allocator_;
+  LaneCode code_;
+};
 
 }  // namespace
 
 std::optional<LaneCode> specialise(const FormulaProgram& program, const LaunchShape& shape) {
   Specialiser specialiser(program, shape);
   if (!specialiser.run()) return std::nullopt;
-  return generate(specialiser.graph().nodes(), specialiser.result());
+  return Generator(specialiser.graph().nodes(), specialiser.result()).run();
 }
 
 }  // namespace swizzleperf

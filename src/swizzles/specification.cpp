@@ -112,6 +112,7 @@ const SwizzleTemplate& find_template(std::string_view name) {
 
 std::string known_parameters(const SwizzleFamily& family) {
   std::vector<std::string> known;
+  known.reserve(family.parameters.size() + 1);
   for (const SwizzleParameter& p : family.parameters) {
     known.push_back(fmt::format("{} ({} to {})", p.name, p.minimum, p.maximum));
   }
@@ -212,7 +213,7 @@ void check_used(const Stage& stage, std::string_view text) {
 std::string stage_text(const Stage& stage) {
   const std::string_view pattern = stage.kind->texts[stage.axis];
   check_used(stage, pattern);
-  const std::string body = fill(pattern, stage);
+  std::string body = fill(pattern, stage);
   if (!stage.kind->on_view) return body;
   const std::int64_t cols = stage.values.at(std::string(kCols));
   const std::string rows = "rows = num_blocks / cols;\n";
