@@ -13,13 +13,13 @@ std::string_view bound_name(Bound bound) {
     case Bound::kCompute:
       return "compute";
     case Bound::kL2:
-      return "L2 bandwidth";
+      return "L2";
     case Bound::kFabric:
-      return "fabric bandwidth";
+      return "fabric";
     case Bound::kLastLevel:
-      return "last-level bandwidth";
+      return "last level";
     case Bound::kMemory:
-      return "memory bandwidth";
+      return "memory";
     case Bound::kLatency:
       break;
   }

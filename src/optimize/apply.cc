@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "report/table.h"
 #include "swizzleperf/print.h"
 
 namespace swizzleperf {
 namespace {
 
 constexpr std::uint64_t kComparedBlocks = 24;
+constexpr std::size_t kCommentWidth = 92;
 constexpr const char* kHelper = "swizzleperf_block";
 
 std::string grid_text(const Dim3& grid) {
@@ -84,7 +86,8 @@ std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proo
   options.cus_per_xcd = launch.shape.cus_per_xcd;
   options.guard = proof.guard;
   options.comment =
-      fmt::format("Swizzle {}: {}\n{}", swizzle.spec, swizzle.words, proof_comment(launch, proof));
+      wrap(fmt::format("Swizzle {}: {}", swizzle.spec, swizzle.words), kCommentWidth) +
+      proof_comment(launch, proof);
   return print_cpp(swizzle.formula, options);
 }
 

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <functional>
 
 #include "base/files.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "optimize/journal.h"
 #include "report/metrics.h"
@@ -89,50 +92,64 @@ void open_run_directory(const OptimizeRequest& r) {
   }
 }
 
-/// Replays on each rung, answered from the journal where it can be.
+/// Replays, answered from the journal where it can be. Rungs are those of the search; one past the
+/// last is the exact replay.
 class Judge {
  public:
-  Judge(const Launch& launch, const Replayer& replayer, const std::vector<Rung>& rungs,
-        const std::vector<std::size_t>& samples, Journal& journal)
-      : launch_(launch), replayer_(replayer), rungs_(rungs), samples_(samples), journal_(journal) {}
-
-  Score operator()(const Candidate& candidate, std::size_t rung) {
-    if (const auto known = journal_.find(rung, candidate.spec)) return score_in(*known);
-    const SimResult result = replay(candidate, rung);
-    const Score score = score_of(result);
-    journal_.append({{"rung", rung},
-                     {"spec", candidate.spec},
-                     {"hash", fmt::format("{:016x}", candidate.hash)},
-                     {"time_ms", score.time_ms},
-                     {"l2_requests", score.l2_requests},
-                     {"l2_misses", score.l2_misses},
-                     {"hbm_bytes", score.hbm_bytes},
-                     {"result", to_json(result, launch_.trace.buffers)}});
-    return score;
+  Judge(const Launch& launch, Replayer& replayer, std::uint64_t seed, unsigned threads,
+        Journal& journal)
+      : launch_(launch),
+        replayer_(replayer),
+        rungs_(plan_rungs(replayer)),
+        samples_(rungs_.size()),
+        journal_(journal) {
+    for (std::size_t i = rungs_.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
+      if (rungs_[i].share < 1) samples_[i] = replayer.add_sample(rungs_[i].share, seed, threads);
+    }
   }
 
-  /// The full metrics of a candidate on the last rung.
-  [[nodiscard]] json metrics(const Candidate& candidate) const {
-    return journal_.find(rungs_.size() - 1, candidate.spec).value().at("result");
-  }
+  [[nodiscard]] const std::vector<Rung>& rungs() const { return rungs_; }
 
- private:
-  static Score score_in(const json& record) {
+  Score score(const Candidate& candidate, std::size_t rung) {
+    const json record = record_of(candidate, rung);
     return {record.at("time_ms"), record.at("l2_requests"), record.at("l2_misses"),
             record.at("hbm_bytes")};
   }
 
+  /// All metrics of the exact replay.
+  json exact(const Candidate& candidate) {
+    return record_of(candidate, rungs_.size()).at("result");
+  }
+
+ private:
+  json record_of(const Candidate& candidate, std::size_t rung) {
+    if (auto known = journal_.find(rung, candidate.spec)) return *std::move(known);
+    const SimResult result = replay(candidate, rung);
+    const Score score = score_of(result);
+    json record = {{"rung", rung},
+                   {"spec", candidate.spec},
+                   {"hash", fmt::format("{:016x}", candidate.hash)},
+                   {"time_ms", score.time_ms},
+                   {"l2_requests", score.l2_requests},
+                   {"l2_misses", score.l2_misses},
+                   {"hbm_bytes", score.hbm_bytes},
+                   {"result", to_json(result, launch_.trace.buffers)}};
+    journal_.append(record);
+    return record;
+  }
+
   [[nodiscard]] SimResult replay(const Candidate& candidate, std::size_t rung) const {
     const std::vector<std::uint32_t> all = permutation_of(candidate.spec, launch_.shape);
-    const std::span<const std::uint32_t> part(all.data(), rungs_[rung].blocks);
-    return rungs_[rung].share >= 1 ? replayer_.exact(part)
-                                   : replayer_.sampled(samples_[rung], part, rungs_[rung].dies);
+    if (rung == rungs_.size()) return replayer_.exact(all);
+    const Rung& r = rungs_[rung];
+    const std::span<const std::uint32_t> part(all.data(), r.blocks);
+    return r.share >= 1 ? replayer_.exact(part) : replayer_.sampled(samples_[rung], part, r.dies);
   }
 
   const Launch& launch_;
   const Replayer& replayer_;
-  const std::vector<Rung>& rungs_;
-  const std::vector<std::size_t>& samples_;
+  std::vector<Rung> rungs_;
+  std::vector<std::size_t> samples_;
   Journal& journal_;
 };
 
@@ -150,41 +167,48 @@ SimResult from_json(const json& j) {
   return r;
 }
 
-SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Replayer& replayer,
-                        Journal& journal, json& baseline, json& best) {
-  const std::vector<Rung> rungs = plan_rungs(replayer);
-  std::vector<std::size_t> samples(rungs.size(), 0);
-  for (std::size_t i = rungs.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
-    if (rungs[i].share < 1) {
-      samples[i] = replayer.add_sample(rungs[i].share, request.seed, request.threads);
-    }
-  }
-  Judge judge_candidate(launch, replayer, rungs, samples, journal);
+SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Judge& judge) {
   Progress progress(request.quiet);
-  const SearchSetup setup = {launch.shape, request.objective, request.extra_swizzles,
+  const std::vector<Rung>& rungs = judge.rungs();
+  const SearchSetup setup = {launch.shape,
+                             {request.objective, launch.machine.error_time / 2},
+                             request.extra_swizzles,
                              request.threads};
   SearchHooks hooks;
-  hooks.evaluate = [&](const Candidate& c, std::size_t rung) { return judge_candidate(c, rung); };
+  hooks.evaluate = [&](const Candidate& c, std::size_t rung) { return judge.score(c, rung); };
   hooks.progress = [&](std::size_t rung, std::size_t done, std::size_t of, const Candidate& leader,
                        const Score& score) {
-    const double share =
-        (static_cast<double>(rung) + static_cast<double>(done) / static_cast<double>(of)) /
-        static_cast<double>(rungs.size());
+    const double part = static_cast<double>(done) / static_cast<double>(of);
     progress.update(
         fmt::format("search {}/{} ({}): {}/{} candidates, best {} with {:.1f} % L2 hits, {:.3f} ms",
                     rung + 1, rungs.size(), rungs[rung].name, done, of, leader.spec,
                     score.l2_requests > 0 ? 100 * (1 - score.l2_misses / score.l2_requests) : 0.0,
                     score.time_ms),
-        share);
+        (static_cast<double>(rung) + part) / static_cast<double>(rungs.size()));
   };
   SearchResult result = search(setup, rungs, hooks);
-  baseline = judge_candidate.metrics(result.identity.candidate);
-  if (!result.finalists.empty()) {
-    best = judge_candidate.metrics(result.finalists.front().candidate);
-  }
   progress.finish(fmt::format("search: {} distinct orders replayed, {} refused", result.candidates,
                               result.refused.size()));
   return result;
+}
+
+/// Puts the best swizzle into the source and checks it; says in `not_applied` why it cannot.
+void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
+               std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
+  if (!is_source(spec.program)) {
+    o.not_applied = "the program was not given as source";
+    return;
+  }
+  try {
+    if (!built) built = vgpu::build_program(spec, scratch);
+    o.applied = apply(*o.best_swizzle, o.launch, *o.proof, spec, *built, scratch);
+    if (!o.applied->comparison.first_difference.empty()) {
+      o.not_applied = "the patched kernel does not compute the same bytes: " +
+                      o.applied->comparison.first_difference;
+    }
+  } catch (const Error& error) {
+    o.not_applied = error.what();
+  }
 }
 
 json proof_json(const Proof& proof) {
@@ -195,7 +219,9 @@ json proof_json(const Proof& proof) {
 }
 
 json applied_json(const OptimizeOutcome& o) {
-  if (!o.applied) return {{"patch", nullptr}, {"reason", o.not_applied}};
+  if (!o.applied || !o.not_applied.empty()) {
+    return {{"patch", nullptr}, {"reason", o.not_applied}};
+  }
   json remaps = json::array();
   for (const splice::Remap& r : o.applied->splice.existing_remaps) {
     remaps.push_back({{"where", r.where}, {"what", r.what}});
@@ -279,36 +305,38 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
 
   Journal journal(request.run_directory / "journal.jsonl");
   Replayer replayer(o.launch.trace, machine, o.launch.occupancy.blocks_per_cu);
-  o.search = run_search(request, o.launch, replayer, journal, o.baseline, o.best);
-  const SimResult identity = from_json(o.baseline);
-  if (!o.search.finalists.empty()) {
-    const SimResult best = from_json(o.best);
-    o.verdict = judge(machine, identity, &best);
+  Judge judge_orders(o.launch, replayer, request.seed, request.threads, journal);
+  o.search = run_search(request, o.launch, judge_orders);
+  const bool found = !o.search.finalists.empty();
+  if (found) {
     o.best_swizzle = make_swizzle(o.search.finalists.front().candidate.spec);
     o.proof = prove(*o.best_swizzle, o.launch.shape, request.threads);
     o.code = helper_code(*o.best_swizzle, o.launch, *o.proof);
+  }
+  // The two exact replays and the patch need nothing of each other.
+  const std::array<std::function<void()>, 3> last = {
+      [&] { o.baseline = judge_orders.exact(identity_candidate(o.launch.shape)); },
+      [&] {
+        if (found) o.best = judge_orders.exact(o.search.finalists.front().candidate);
+      },
+      [&] {
+        if (found) try_apply(o, spec, built, scratch.path());
+      }};
+  parallel_for(last.size(), std::max(2U, request.threads),
+               [&](std::uint64_t i, unsigned) { last[i](); });
+
+  const SimResult identity = from_json(o.baseline);
+  if (found) {
+    const SimResult best = from_json(o.best);
+    o.verdict = judge(machine, identity, &best);
     write_file(request.run_directory / "best.swz", o.best_swizzle->formula.text());
   } else {
     o.verdict = judge(machine, identity, nullptr);
   }
-
   if (o.verdict.decision == Verdict::Decision::kKeepIdentity) {
     o.not_applied = "the verdict is to keep the identity";
-  } else if (!is_source(spec.program)) {
-    o.not_applied = "the program was not given as source";
-  } else {
-    if (!built) built = vgpu::build_program(spec, scratch.path());
-    try {
-      o.applied = apply(*o.best_swizzle, o.launch, *o.proof, spec, *built, scratch.path());
-      if (o.applied->comparison.first_difference.empty()) {
-        write_file(request.run_directory / "best.patch", o.applied->splice.patch);
-      } else {
-        o.not_applied = "the patched kernel does not compute the same bytes: " +
-                        o.applied->comparison.first_difference;
-      }
-    } catch (const Error& error) {
-      o.not_applied = error.what();
-    }
+  } else if (o.not_applied.empty()) {
+    write_file(request.run_directory / "best.patch", o.applied->splice.patch);
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

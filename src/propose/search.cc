@@ -2,7 +2,7 @@
 #include "propose/search.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <mutex>
 #include <tuple>
 #include <unordered_map>
@@ -56,10 +56,22 @@ std::vector<Candidate> distinct(const std::vector<std::string>& specs, const Sea
   return candidates;
 }
 
-/// Replays candidates on one rung; the order of the result is the order of the input.
+/// What decides first under an objective.
+double leading(const Score& s, Objective objective) {
+  switch (objective) {
+    case Objective::kL2:
+      return s.l2_misses;
+    case Objective::kHbm:
+      return s.hbm_bytes;
+    case Objective::kTime:
+      break;
+  }
+  return s.time_ms;
+}
+
+/// Replays candidates on one rung and ranks them.
 std::vector<Ranked> replay_all(const std::vector<Candidate>& candidates, std::size_t rung,
-                               const SearchSetup& setup, const SearchHooks& hooks,
-                               const Score& identity) {
+                               const SearchSetup& setup, const SearchHooks& hooks) {
   std::vector<Ranked> ranked(candidates.size());
   std::mutex mutex;
   std::size_t done = 0;
@@ -68,36 +80,29 @@ std::vector<Ranked> replay_all(const std::vector<Candidate>& candidates, std::si
     ranked[i] = {candidates[i], hooks.evaluate(candidates[i], rung)};
     const std::lock_guard lock(mutex);
     ++done;
-    if (best == candidates.size() || cost_of(ranked[i].score, identity, setup.objective) <
-                                         cost_of(ranked[best].score, identity, setup.objective)) {
+    if (best == candidates.size() || ranked[i].score.l2_misses < ranked[best].score.l2_misses) {
       best = i;
     }
     if (hooks.progress) {
       hooks.progress(rung, done, candidates.size(), ranked[best].candidate, ranked[best].score);
     }
   });
+  rank(ranked, setup.ranking);
   return ranked;
 }
 
-void sort_by_cost(std::vector<Ranked>& ranked, const Score& identity, Objective objective) {
-  const auto key = [&](const Ranked& r) {
-    return std::pair(cost_of(r.score, identity, objective), std::string_view(r.candidate.spec));
-  };
-  std::sort(ranked.begin(), ranked.end(),
-            [&](const Ranked& a, const Ranked& b) { return key(a) < key(b); });
-}
-
-/// Among finalists whose time ties with the fastest, the one with the fewest L2 misses comes first.
-void prefer_less_traffic(std::vector<Ranked>& finalists) {
-  double fastest = finalists.front().score.time_ms;
-  for (const Ranked& r : finalists) fastest = std::min(fastest, r.score.time_ms);
-  const auto key = [&](const Ranked& r) {
-    const bool tied = r.score.time_ms <= fastest * (1 + kTimeTie);
-    return std::tuple(tied ? 0.0 : r.score.time_ms, r.score.l2_misses,
-                      std::string_view(r.candidate.spec));
-  };
-  std::sort(finalists.begin(), finalists.end(),
-            [&](const Ranked& a, const Ranked& b) { return key(a) < key(b); });
+/// A coarse grid of parameters finds the hill; its top is next to one of the first few.
+std::vector<Candidate> climb_from(const std::vector<Ranked>& ranked, const SearchSetup& setup,
+                                  std::unordered_map<std::uint64_t, std::string>& seen) {
+  constexpr std::size_t kClimbFrom = 8;
+  std::vector<std::string> near;
+  for (std::size_t i = 0; i < std::min(kClimbFrom, ranked.size()); ++i) {
+    for (std::string& s : neighbours(ranked[i].candidate.spec, setup.shape)) {
+      near.push_back(std::move(s));
+    }
+  }
+  std::vector<Refused> ignored;  // neighbours often repeat; that is no news
+  return distinct(near, setup, seen, ignored);
 }
 
 }  // namespace
@@ -106,19 +111,17 @@ Score score_of(const SimResult& r) {
   return {r.time_ms, r.l2.requests, r.l2_misses(), r.hbm_bytes()};
 }
 
-double cost_of(const Score& s, const Score& identity, Objective objective) {
-  const double miss_rate = s.l2_requests > 0 ? s.l2_misses / s.l2_requests : 0;
-  const double memory = identity.hbm_bytes > 0 ? s.hbm_bytes / identity.hbm_bytes : 1;
-  const double time = identity.time_ms > 0 ? s.time_ms / identity.time_ms : 1;
-  switch (objective) {
-    case Objective::kL2:
-      return miss_rate + 1e-3 * time;
-    case Objective::kHbm:
-      return memory + 1e-3 * miss_rate;
-    case Objective::kTime:
-      break;
-  }
-  return time * (1 + 0.02 * miss_rate + 0.01 * memory);
+void rank(std::vector<Ranked>& candidates, const Ranking& ranking) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Ranked& r : candidates) least = std::min(least, leading(r.score, ranking.objective));
+  const auto key = [&](const Ranked& r) {
+    const double value = leading(r.score, ranking.objective);
+    const bool tied = value <= least * (1 + ranking.tie);
+    return std::tuple(tied ? 0.0 : value, r.score.l2_misses, r.candidate.spec.size(),
+                      std::string_view(r.candidate.spec));
+  };
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const Ranked& a, const Ranked& b) { return key(a) < key(b); });
 }
 
 std::vector<Rung> plan_rungs(const Replayer& replayer) {
@@ -140,11 +143,10 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
     if (n < blocks) name += fmt::format(", first {} blocks", n);
     rungs.push_back({std::move(name), share, n, dies, keep});
   };
-  add(coarse, beginning, few_dies, 64);
-  add(coarse, blocks, few_dies, 20);
+  add(coarse, beginning, few_dies, 48);
+  add(coarse, blocks, few_dies, 16);
   add(4 * coarse, blocks, 0, 4);
-  if (16 * coarse < 1) add(16 * coarse, blocks, 0, 1);
-  add(1.0, blocks, 0, 1);
+  add(16 * coarse, blocks, 0, 1);
   return rungs;
 }
 
@@ -155,54 +157,22 @@ SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
   for (std::string& s : enumerate_swizzles(setup.shape)) specs.push_back(std::move(s));
   std::unordered_map<std::uint64_t, std::string> seen;
   std::vector<Candidate> alive = distinct(specs, setup, seen, result.refused);
-  result.candidates = alive.size();
-  const Candidate identity = {"identity",
-                              verify_grid(make_swizzle("identity").formula, setup.shape).hash};
-  result.identity.candidate = identity;
-
   for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
-    const bool last = rung + 1 == rungs.size();
-    // The identity takes part in every rung: scores are relative to it.
-    std::vector<Candidate> batch = {identity};
-    Score base = result.identity.score;
-    if (!last) {
-      base = hooks.evaluate(identity, rung);
-      batch.clear();
-    }
-    batch.insert(batch.end(), alive.begin(), alive.end());
-    std::vector<Ranked> ranked = replay_all(batch, rung, setup, hooks, base);
-    if (last) {
-      result.identity = ranked.front();
-      ranked.erase(ranked.begin());
-      base = result.identity.score;
-    }
-    sort_by_cost(ranked, base, setup.objective);
-    if (last) {
-      result.finalists = std::move(ranked);
-      break;
-    }
-    result.identity.score = base;
+    std::vector<Ranked> ranked = replay_all(alive, rung, setup, hooks);
     if (ranked.size() > rungs[rung].keep) ranked.resize(rungs[rung].keep);
     alive.clear();
     for (const Ranked& r : ranked) alive.push_back(r.candidate);
     if (rung == 0) {
-      // A coarse grid of parameters finds the hill; its top is next to one of the first few.
-      constexpr std::size_t kClimbFrom = 8;
-      std::vector<std::string> near;
-      for (std::size_t i = 0; i < std::min(kClimbFrom, ranked.size()); ++i) {
-        for (std::string& s : neighbours(ranked[i].candidate.spec, setup.shape)) {
-          near.push_back(std::move(s));
-        }
-      }
-      std::vector<Refused> ignored;  // neighbours often repeat; that is no news
-      for (Candidate& c : distinct(near, setup, seen, ignored)) alive.push_back(std::move(c));
-      result.candidates = seen.size();
+      for (Candidate& c : climb_from(ranked, setup, seen)) alive.push_back(std::move(c));
     }
+    result.finalists = std::move(ranked);
   }
-  if (!result.finalists.empty() && setup.objective == Objective::kTime) {
-    prefer_less_traffic(result.finalists);
-  }
+  result.candidates = seen.size();
   return result;
+}
+
+Candidate identity_candidate(const LaunchShape& shape) {
+  return {"identity", verify_grid(make_swizzle("identity").formula, shape).hash};
 }
 
 std::vector<std::uint32_t> permutation_of(const std::string& spec, const LaunchShape& shape) {

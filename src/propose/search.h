@@ -1,9 +1,11 @@
 // Finding the best order of blocks by replaying candidates, coarse first.
 //
-// Successive halving: all distinct candidates are replayed on a small sample of cache sets and the
-// beginning of the launch, the better part on a larger sample, and so on; the last few are replayed
-// exactly, beside the identity. Which candidates meet which rung depends on their scores only, so
-// one seed gives one result, whatever the number of threads and wherever a run was interrupted.
+// Successive halving: all distinct candidates are replayed on a small sample of cache sets, two
+// dies and the beginning of the launch; the better part on the whole launch; and so on to a fine
+// sample that leaves one. (Replaying that one and the identity exactly is the caller's business,
+// since it can be done beside other work.) Which candidates meet which rung depends on their scores
+// only, so one seed gives one result, whatever the number of threads and wherever a run was
+// interrupted.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +31,13 @@ struct Score {
 };
 Score score_of(const SimResult& result);
 
-/// Lower is better. Time decides up to ties: ten points of L2 misses weigh as 0.2 % of time, and
-/// the identity's memory traffic as 1 %, because traffic costs energy even where it costs no time.
-double cost_of(const Score& score, const Score& identity, Objective objective);
+/// Which of two candidates is better. Predicted times within `tie` of the fastest are equal,
+/// because the model cannot tell them apart; then fewer L2 misses win, since traffic costs energy
+/// even where it costs no time. Under the other objectives misses or memory bytes come first.
+struct Ranking {
+  Objective objective = Objective::kTime;
+  double tie = 0.025;  ///< relative; half the model's stated error of time
+};
 
 struct Candidate {
   std::string spec;
@@ -57,7 +63,7 @@ struct Refused {
 
 struct SearchSetup {
   LaunchShape shape;
-  Objective objective = Objective::kTime;
+  Ranking ranking;
   std::vector<std::string> extra;  ///< candidates given by the user, besides the enumerated ones
   unsigned threads = 1;
 };
@@ -77,14 +83,20 @@ struct Ranked {
 };
 
 struct SearchResult {
-  Ranked identity;
-  std::vector<Ranked> finalists;  ///< exactly replayed, best first; empty if there was no candidate
+  std::vector<Ranked> finalists;  ///< of the last rung, best first; empty if there was no candidate
   std::vector<Refused> refused;
   std::size_t candidates = 0;  ///< distinct permutations replayed
 };
 
+/// The candidates that the last rung keeps, best first.
 SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
                     const SearchHooks& hooks);
+
+/// The identity as a candidate.
+Candidate identity_candidate(const LaunchShape& shape);
+
+/// Sorts by the ranking, best first; equal candidates by specification, shorter first.
+void rank(std::vector<Ranked>& candidates, const Ranking& ranking);
 
 /// The permutation of a candidate. Throws Error when the formula is not a bijection on the launch.
 std::vector<std::uint32_t> permutation_of(const std::string& spec, const LaunchShape& shape);

@@ -27,26 +27,18 @@ View view_of(const LaunchShape& shape) {
           static_cast<std::int64_t>(shape.grid.count()), shape.num_xcds};
 }
 
-/// 1, 2, 3 ... up to `dense`, then steps that grow with the value.
-std::set<std::int64_t> ladder(std::int64_t first, std::int64_t last, std::int64_t dense) {
-  std::set<std::int64_t> values;
-  for (std::int64_t v = first; v <= last; v += v < dense ? 1 : std::max<std::int64_t>(1, v / 8)) {
-    values.insert(v);
-  }
-  return values;
-}
-
 /// Values of one parameter. The names are the ones that families use (swizzles.h).
 std::set<std::int64_t> values_of(const SwizzleParameter& p, const View& view, bool dense) {
   std::set<std::int64_t> values;
   if (p.name == "chunk") {
-    for (std::int64_t c = 2; c * view.dies <= view.blocks; c *= 2) values.insert(c);
-    for (const std::int64_t rows : {1, 2, 4, 8, 16}) values.insert(rows * view.columns);
+    for (std::int64_t c = 4; c * view.dies <= view.blocks; c *= 4) values.insert(c);
+    for (const std::int64_t rows : {1, 2, 4, 8}) values.insert(rows * view.columns);
     std::erase_if(values, [&](std::int64_t c) { return c * view.dies > view.blocks; });
   } else if (p.name == "height" || p.name == "width") {
     const std::int64_t extent = std::max(view.rows, view.columns);
-    values = dense && !view.large() ? ladder(2, std::min<std::int64_t>(extent, 64), 64)
-                                    : std::set<std::int64_t>{2, 4, 6, 8, 12, 16, 24, 32};
+    values = dense && !view.large()
+                 ? std::set<std::int64_t>{2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 48}
+                 : std::set<std::int64_t>{4, 8, 16};
     std::erase_if(values, [&](std::int64_t h) { return h > extent; });
   } else if (p.name == "group") {
     for (const std::int64_t factor : {2, 4, 8, 16}) values.insert(factor * view.dies);
