@@ -59,26 +59,16 @@ Finding hip_headers() {
   return finding;
 }
 
-Finding machine_models() {
-  Finding finding{"machine models", "know caches and dispatch", true, "",
-                  "set SWIZZLEPERF_MACHINES to the directory of models"};
-  try {
-    finding.found = fmt::format("{} in {}", all_machines().size(), machines_directory().string());
-  } catch (const Error& error) {
-    finding.remedy = error.what();
-  }
-  return finding;
+Finding machine_models(const std::vector<Machine>& machines, const std::string& fault) {
+  const std::string found =
+      machines.empty() ? ""
+                       : fmt::format("{} in {}", machines.size(), machines_directory().string());
+  return {"machine models", "know caches and dispatch", true, found, fault};
 }
 
-Finding gpus() {
+Finding gpus(const std::vector<Machine>& machines) {
   Finding finding{"a GPU", "measure, and confirm what was predicted", false, "",
                   "only measuring needs one"};
-  std::vector<Machine> machines;
-  try {
-    machines = all_machines();
-  } catch (const Error&) {
-    // Said by machine_models(); a GPU can be found without them.
-  }
   for (const DetectedGpu& gpu : detect_gpus("/", machines)) {
     if (!finding.found.empty()) finding.found += ", ";
     finding.found += gpu.product.empty() ? gpu.arch : gpu.product;
@@ -87,11 +77,18 @@ Finding gpus() {
 }
 
 std::vector<Finding> examine() {
+  std::vector<Machine> machines;
+  std::string fault;
+  try {
+    machines = all_machines();
+  } catch (const Error& error) {
+    fault = error.what();  // a finding like the others
+  }
   return {
       program("clang++-22", "compile for the virtual GPU", true, "apt-get install clang-22"),
       hip_headers(),
-      machine_models(),
-      gpus(),
+      machine_models(machines, fault),
+      gpus(machines),
       program("hipcc", "build for a real AMD GPU", false, "install ROCm on a node with a GPU"),
       program("rocprofv3", "read counters of an AMD GPU", false, "part of ROCm 6.2 and later"),
       program("nvcc", "build for a real NVIDIA GPU", false, "install the CUDA toolkit"),

@@ -34,11 +34,15 @@ struct Options {
   std::string print;
 };
 
+struct OnLaunch {
+  LaunchShape shape;
+  GridVerdict verdict;
+};
+
 /// Everything that was found out, before it is told in words or in JSON.
 struct Findings {
   Swizzle swizzle;
-  std::optional<LaunchShape> launch;  ///< with --grid
-  std::optional<GridVerdict> on_launch;
+  std::optional<OnLaunch> launch;  ///< with --grid
   VerifyRange range;
   RangeVerdict over_range;
   bool identity = false;  ///< on the launch, else over the whole range
@@ -46,7 +50,7 @@ struct Findings {
   std::string exact_form;
 
   [[nodiscard]] bool bijective() const {
-    return on_launch ? on_launch->bijective : over_range.failed == 0;
+    return launch ? launch->verdict.bijective : over_range.failed == 0;
   }
 };
 
@@ -125,19 +129,19 @@ std::string exact_form_of(const std::string& spec) {
 
 Findings find_out(const Options& options, const Machine& machine) {
   Findings f{
-      make_swizzle(options.swizzle, parse_params(options.params)), {}, {}, {}, {}, false, {}, ""};
+      make_swizzle(options.swizzle, parse_params(options.params)), {}, {}, {}, false, {}, ""};
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   f.range = default_verify_range();
   f.range.cus_per_xcd = machine.cus_per_die;
   if (options.xcds) f.range.num_xcds = {*options.xcds};
   if (!options.grid.empty()) {
-    f.launch = LaunchShape{parse_grid(options.grid), options.xcds.value_or(machine.dies),
-                           machine.cus_per_die};
-    f.on_launch = verify_grid(f.swizzle.formula, *f.launch);
+    const LaunchShape shape{parse_grid(options.grid), options.xcds.value_or(machine.dies),
+                            machine.cus_per_die};
+    f.launch = OnLaunch{shape, verify_grid(f.swizzle.formula, shape)};
   }
   f.over_range = verify_range(f.swizzle.formula, f.range, threads);
   f.identity =
-      f.on_launch ? f.on_launch->identity : identity_everywhere(f.swizzle.formula, f.range);
+      f.launch ? f.launch->verdict.identity : identity_everywhere(f.swizzle.formula, f.range);
   if (f.over_range.failed > 0) {
     f.exact_form = exact_form_of(f.swizzle.spec);
     f.guard = find_guard(f.swizzle.formula, f.range, threads);
@@ -152,7 +156,7 @@ std::string printed(const Findings& f, const std::string& language, const Machin
     throw Error(Exit::kCheckFailed,
                 "nothing printed: no condition was found under which this formula is a bijection");
   PrintOptions options;
-  options.num_xcds = f.launch ? f.launch->num_xcds : machine.dies;
+  options.num_xcds = f.launch ? f.launch->shape.num_xcds : machine.dies;
   options.cus_per_xcd = machine.cus_per_die;
   if (f.guard) options.guard = f.guard->guard;
   // The text of the formula, comments included, is printed too: only the proof is added.
@@ -179,14 +183,16 @@ std::string range_text(const VerifyRange& range) {
                      range.grids.size(), most, fmt::join(range.num_xcds, ", "));
 }
 
-std::string launch_console(const Findings& f) {
-  if (!f.on_launch->bijective)
-    return fmt::format("Refuted. {}\n", describe(*f.on_launch->counterexample));
-  return fmt::format("Proved on grid {} on {}: each of {} blocks is computed exactly once.{}\n",
-                     extent_text(f.launch->grid),
-                     f.launch->num_xcds == 1 ? "1 die" : fmt::format("{} dies", f.launch->num_xcds),
-                     f.launch->grid.count(),
-                     f.identity ? " It is the identity there: it changes nothing." : "");
+std::string launch_console(const OnLaunch& launch) {
+  const LaunchShape& shape = launch.shape;
+  if (!launch.verdict.bijective)
+    return fmt::format("Refuted. {}\n",
+                       describe(launch.verdict.counterexample.value_or(Counterexample{})));
+  return fmt::format(
+      "Proved on grid {} on {}: each of {} blocks is computed exactly once.{}\n",
+      extent_text(shape.grid),
+      shape.num_xcds == 1 ? "1 die" : fmt::format("{} dies", shape.num_xcds), shape.grid.count(),
+      launch.verdict.identity ? " It is the identity there: it changes nothing." : "");
 }
 
 std::string range_console(const Findings& f) {
@@ -198,7 +204,7 @@ std::string range_console(const Findings& f) {
   std::string text =
       fmt::format("Refuted over the range: it fails on {} of {} launches ({}). The smallest: {}\n",
                   f.over_range.failed, f.over_range.checked, range_text(f.range),
-                  describe(*f.over_range.smallest));
+                  describe(f.over_range.smallest.value_or(Counterexample{})));
   if (!f.exact_form.empty())
     text += fmt::format("Exact form: {} does the same work and is a bijection on every grid.\n",
                         f.exact_form);
@@ -224,7 +230,7 @@ std::string wrap_lines(const std::string& text) {
 
 std::string console(const Findings& f) {
   std::string text = f.swizzle.spec + "\n" + f.swizzle.words + "\n";
-  if (f.launch) text += launch_console(f);
+  if (f.launch) text += launch_console(*f.launch);
   return wrap_lines(text + range_console(f));
 }
 
@@ -256,10 +262,12 @@ Json json(const Findings& f, const std::string& code) {
   document["bijective"] = f.bijective();
   document["identity"] = f.identity;
   document["grid"] = nullptr;
-  if (f.launch) document["grid"] = {f.launch->grid.x, f.launch->grid.y, f.launch->grid.z};
+  if (f.launch)
+    document["grid"] = {f.launch->shape.grid.x, f.launch->shape.grid.y, f.launch->shape.grid.z};
   document["range"] = {{"checked", f.over_range.checked}, {"failed", f.over_range.failed}};
-  document["counterexample"] = counterexample_json(
-      f.on_launch && !f.on_launch->bijective ? f.on_launch->counterexample : f.over_range.smallest);
+  document["counterexample"] = counterexample_json(f.launch && !f.launch->verdict.bijective
+                                                       ? f.launch->verdict.counterexample
+                                                       : f.over_range.smallest);
   document["exact_form"] = f.exact_form.empty() ? Json(nullptr) : Json(f.exact_form);
   document["guard"] = nullptr;
   if (f.guard)
