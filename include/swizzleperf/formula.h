@@ -55,7 +55,8 @@ class Formula {
 
   /// targets[p] is the linear logical block computed at dispatch index p, for every p of the grid;
   /// values outside [0, grid.count()) are possible (that is what verify is for). A result given as
-  /// pid_x/y/z that leaves its axis' extent is reported as -1. Throws FormulaError.
+  /// pid_x/y/z that leaves its axis' extent is reported as -1. Throws FormulaError, naming the
+  /// first dispatch index that faults, and Error(kInput) for a grid of 2^31 blocks or more.
   [[nodiscard]] std::vector<std::int64_t> evaluate(const LaunchShape& shape) const;
 
   [[nodiscard]] const std::string& text() const;

@@ -27,11 +27,13 @@ struct PrintOptions {
 ///   <function>_index <function>(unsigned x, unsigned y, unsigned z, unsigned nx, unsigned ny,
 ///                               unsigned nz)
 /// from blockIdx and gridDim to the logical block index. Compiles as HIP, as CUDA and (with
-/// __device__ defined away) as plain C++.
+/// __device__ defined away) as plain C++. For grids of fewer than 2^31 blocks; values are 32 bits
+/// wide where that is proved to suffice for all of them, else 64.
 std::string print_cpp(const Formula& formula, const PrintOptions& options);
 
 /// A `@triton.jit` function `<function>(pid_x, pid_y, pid_z, nx, ny, nz)` returning the three
-/// logical indices.
+/// logical indices. Relies on Triton's // and % rounding towards zero on tensors, as C's do. Throws
+/// Error(kUsage) for a formula with `break` or `continue`, which Triton does not have.
 std::string print_triton(const Formula& formula, const PrintOptions& options);
 
 }  // namespace swizzleperf

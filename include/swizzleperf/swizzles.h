@@ -6,6 +6,7 @@
 //     chunked:chunk=64
 //     die-contiguous+grouped:height=8,axis=y      (first the die step, then the in-die step)
 //     @file.swz    or a formula text itself (anything that contains '=')
+// logical = B(A(p)) for A+B. In-die steps see a picture num_pid_x blocks wide, or `cols=` wide.
 // Every name yields ordinary formula text, so that what the search finds, what a person writes and
 // what a language model writes are the same kind of thing, proved and printed by the same code.
 #pragma once
