@@ -1,17 +1,19 @@
 // The virtual GPU's execution engine: LLVM IR of a kernel in, executed blocks out.
 //
-// A wave runs in lockstep over the IR with an execution mask and reconverges at immediate
-// post-dominators, so each load is one instruction with 64 addresses, coalescing is exact, and
-// barriers and cross-lane operations are simple. Values that LLVM's uniformity analysis proves
-// equal in all lanes are computed once. The IR is translated once per kernel into a compact program
-// of wave-wide operations over structure-of-arrays registers.
+// A wave runs in lockstep over the IR with an execution mask; lanes that went different ways meet
+// again at the first block they share (exec/program.h says how and why). So each load is one
+// instruction with 64 addresses, coalescing is exact, and barriers and cross-lane operations are
+// simple. Values that LLVM's uniformity analysis proves equal in all lanes are computed once. The
+// IR is translated once per kernel and mode into a compact program of wave-wide operations over
+// structure-of-arrays registers.
 //
-// Two modes share one translation:
+// Two modes:
 //   functional - everything runs, memory is real;
 //   address    - only what addresses, predicates and control flow depend on runs (a backward
-//   slice);
-//                stores are recorded but write nothing, floating-point work falls away, and its
-//                amount is still counted (per basic block) for the cost of an interval.
+//   slice).
+//                Stores are recorded but write nothing, unless addresses of the launch may depend
+//                on them; floating-point work falls away, and its amount is still counted (per
+//                basic block) for the cost of an interval.
 // Every access is checked against the allocations; a fault names block, thread and source line.
 #pragma once
 

@@ -159,8 +159,17 @@ API int __ockl_mul24_i32(int a, int b) {
 }
 API u32 __ockl_mul_hi_u32(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
 API int __ockl_mul_hi_i32(int a, int b) { return (int)(((long)a * b) >> 32); }
-API u64 __ockl_mul_hi_u64(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
-API long __ockl_mul_hi_i64(long a, long b) { return (long)(((__int128)a * b) >> 64); }
+// From 32-bit halves: no machine here has 128-bit integers.
+API u64 __ockl_mul_hi_u64(u64 a, u64 b) {
+  const u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
+  const u64 low = a0 * b0;
+  const u64 cross = a1 * b0 + (low >> 32);
+  const u64 middle = a0 * b1 + (u32)cross;
+  return a1 * b1 + (cross >> 32) + (middle >> 32);
+}
+API long __ockl_mul_hi_i64(long a, long b) {
+  return (long)(__ockl_mul_hi_u64((u64)a, (u64)b) - (a < 0 ? (u64)b : 0) - (b < 0 ? (u64)a : 0));
+}
 API u32 __ockl_sad_u32(u32 a, u32 b, u32 c) { return (a > b ? a - b : b - a) + c; }
 API u32 __ockl_sadd_u32(u32 a, u32 b, u32 c) { return (a > b ? a - b : b - a) + c; }
 

@@ -843,8 +843,8 @@ void address(Wave& w, const Op& op) {
     if (scale >= 0 && scale < 0x7fffffff && sizeof(I) == 4) {
       // A 32 x 32 bit multiplication is one instruction; a 64 x 64 bit one is not.
       const auto narrow_scale = static_cast<i32>(scale);
-      LANES d[i] =
-          static_cast<T>(a[i] + plus + static_cast<T>(static_cast<Offset>(b[i]) * narrow_scale));
+      LANES d[i] = static_cast<T>(
+          a[i] + plus + static_cast<T>(static_cast<Offset>(b[i])) * static_cast<T>(narrow_scale));
     } else if (scale > 0 && (scale & (scale - 1)) == 0) {
       const int shift = __builtin_ctzll(static_cast<u64>(scale));
       LANES d[i] =
@@ -1503,37 +1503,47 @@ float to_xf32(float x) {  // ten bits of mantissa are kept, rounded to the neare
   return bits_as<float>((u + 0xfff + (u >> 13 & 1)) & ~0x1fffU);
 }
 
-struct MatrixOperand {
-  const Op& op;
-  const u32* list;
-};
-
-template <class T>
-T element(Wave& w, u32 operand, u32 lane) {
-  return lanes<T>(w, operand)[is_uniform(operand) ? 0 : lane];
-}
-
-/// Element `e` of a lane of A or B. Bytes come packed in 32 or 64 bits.
+/// Elements of A or B as numbers, [element][lane]. Bytes come packed in 32 or 64 bits.
 template <class A>
-A matrix_input(Wave& w, const MatrixShape& shape, const u32* list, u32 lane, u32 e) {
+void matrix_input(Wave& w, const MatrixShape& shape, const u32* list, A (*out)[kLanes]) {
+  const auto convert = [&](auto zero, auto&& to_number) {
+    using T = decltype(zero);
+    alignas(64) T scratch[kLanes];
+    for (u32 e = 0; e < shape.per_lane; ++e) {
+      const T* in = spread(w, list[e], scratch);
+      LANES out[e][i] = static_cast<A>(to_number(in[i]));
+    }
+  };
+  const auto bytes_of = [&](auto zero) {
+    using T = decltype(zero);
+    alignas(64) T scratch[kLanes];
+    for (u32 e = 0; e < shape.per_lane; ++e) {
+      const T* in = spread(w, list[e / sizeof(T)], scratch);
+      const u32 shift = 8 * (e % sizeof(T));
+      LANES out[e][i] = static_cast<A>(static_cast<i8>(in[i] >> shift));
+    }
+  };
   switch (shape.input) {
     case MatrixInput::kF16:
-      return static_cast<A>(element<_Float16>(w, list[e], lane));
+      convert(_Float16{}, [](_Float16 x) { return wide(x); });
+      break;
     case MatrixInput::kBF16:
-      return static_cast<A>(wide(element<BFloat>(w, list[e], lane)));
+      convert(BFloat{}, [](BFloat x) { return wide(x); });
+      break;
     case MatrixInput::kF32:
-      return static_cast<A>(element<float>(w, list[e], lane));
+      convert(0.0F, [](float x) { return x; });
+      break;
     case MatrixInput::kXF32:
-      return static_cast<A>(to_xf32(element<float>(w, list[e], lane)));
+      convert(0.0F, [](float x) { return to_xf32(x); });
+      break;
     case MatrixInput::kF64:
-      return static_cast<A>(element<double>(w, list[e], lane));
-    default: {
-      // The operand is <n x i32>, one i32 or one i64, little endian.
-      const u32 word = shape.per_lane == 8 ? 0 : e / 4;
-      const u64 bits =
-          shape.per_lane == 8 ? element<u64>(w, list[0], lane) : element<u32>(w, list[word], lane);
-      return static_cast<A>(static_cast<i8>(bits >> (8 * (shape.per_lane == 8 ? e : e % 4))));
-    }
+      convert(0.0, [](double x) { return x; });
+      break;
+    case MatrixInput::kI8:
+      if (shape.per_lane == 8)
+        bytes_of(u64{});
+      else
+        bytes_of(u32{});
   }
 }
 
@@ -1563,45 +1573,48 @@ A multiply_add(A a, A b, A c) {
   }
 }
 
-/// Lists: D, A, B, C one after the other. The inputs are laid out as matrices first, so that the
-/// product runs over rows of B.
+/// d += a x b. A row of B, and of D, is a run of lanes.
+template <class A, u32 kN>
+void multiply(const MatrixShape& s, const A (*a)[kLanes], const A (*b)[kLanes], A (*d)[kLanes]) {
+  for (u32 block = 0; block < s.blocks; ++block) {
+    for (u32 row = 0; row < s.m; ++row) {
+      const Place place = result_place(s, block, row, 0);
+      A* out = d[place.element] + place.lane;
+      A sum[kN];
+      for (u32 col = 0; col < kN; ++col) sum[col] = out[col];
+      for (u32 k = 0; k < s.k; ++k) {
+        const u32 e = k % s.per_lane;
+        const A x = a[e][input_lane(s, block, row, k)];
+        const A* y = b[e] + input_lane(s, block, 0, k);
+        for (u32 col = 0; col < kN; ++col) sum[col] = multiply_add(x, y[col], sum[col]);
+      }
+      for (u32 col = 0; col < kN; ++col) out[col] = sum[col];
+    }
+  }
+}
+
+/// The list holds the registers of D, A, B and C, one after the other.
 template <class A>
 void matrix(Wave& w, const Op& op) {
   const MatrixShape& s = matrix_shape(static_cast<std::size_t>(op.imm));
   const u32 outputs = static_cast<u32>(s.m) * s.n * s.blocks / kLanes;
-  const u32* d = w.run->program->lists.data() + op.list;
-  const u32* a = d + outputs;
+  const u32* list = w.run->program->lists.data() + op.list;
   const u32 inputs = (op.count - 2 * outputs) / 2;
-  const u32* b = a + inputs;
-  const u32* c = b + inputs;
-  A rows[32][32];
-  A columns[32][32];
-  A results[64][64];
-  for (u32 block = 0; block < s.blocks; ++block) {
-    for (u32 k = 0; k < s.k; ++k) {
-      for (u32 i = 0; i < s.m; ++i) {
-        const u32 lane = input_lane(s, block, i, k);
-        rows[i][k] = matrix_input<A>(w, s, a, lane, k % s.per_lane);
-        columns[k][i] = matrix_input<A>(w, s, b, lane, k % s.per_lane);
-      }
-    }
-    for (u32 row = 0; row < s.m; ++row) {
-      A sum[32];
-      for (u32 col = 0; col < s.n; ++col) {
-        const Place p = result_place(s, block, row, col);
-        sum[col] = element<A>(w, c[p.element], p.lane);
-      }
-      for (u32 k = 0; k < s.k; ++k)
-        for (u32 col = 0; col < s.n; ++col)
-          sum[col] = multiply_add(rows[row][k], columns[k][col], sum[col]);
-      for (u32 col = 0; col < s.n; ++col) {
-        const Place p = result_place(s, block, row, col);
-        results[p.element][p.lane] = sum[col];
-      }
-    }
-  }
+  alignas(64) A a[16][kLanes];
+  alignas(64) A b[16][kLanes];
+  alignas(64) A d[32][kLanes];
+  alignas(64) A scratch[kLanes];
+  matrix_input(w, s, list + outputs, a);
+  matrix_input(w, s, list + outputs + inputs, b);
   for (u32 e = 0; e < outputs; ++e)
-    __builtin_memcpy(lanes<A>(w, d[e]), results[e], sizeof(A) * kLanes);
+    __builtin_memcpy(d[e], spread(w, list[outputs + 2 * inputs + e], scratch), sizeof d[e]);
+  if (s.n == 32)
+    multiply<A, 32>(s, a, b, d);
+  else if (s.n == 16)
+    multiply<A, 16>(s, a, b, d);
+  else
+    multiply<A, 4>(s, a, b, d);
+  for (u32 e = 0; e < outputs; ++e) __builtin_memcpy(lanes<A>(w, list[e]), d[e], sizeof d[e]);
 }
 
 // ---- The table -------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ constexpr std::uint32_t kUniformBit = 1;
 constexpr bool is_uniform(std::uint32_t operand) { return (operand & kUniformBit) != 0; }
 
 /// How a block hands on its lanes.
-enum class Exit_ : std::uint8_t { kJump, kBranch, kUniformBranch, kBarrier, kReturn };
+enum class BlockEnd : std::uint8_t { kJump, kBranch, kUniformBranch, kBarrier, kReturn };
 
 struct Edge {
   std::uint32_t block = 0;
@@ -87,7 +87,7 @@ struct Edge {
 struct Block {
   std::uint32_t op_begin = 0;
   std::uint32_t op_end = 0;
-  Exit_ exit = Exit_::kReturn;
+  BlockEnd exit = BlockEnd::kReturn;
   std::uint32_t condition = 0;
   Edge edge[2];  ///< taken, not taken
   // Cost of one execution by a wave, of the block as the compiler wrote it (not of what is left of

@@ -114,11 +114,11 @@ bool run_wave(Wave& w) {
     for (const Op *op = ops + block.op_begin, *end = ops + block.op_end; op != end; ++op)
       op->run(w, *op);
     switch (block.exit) {
-      case Exit_::kJump:
+      case BlockEnd::kJump:
         move(w, block.edge[0]);
         go(w, block.edge[0].block);
         break;
-      case Exit_::kUniformBranch: {
+      case BlockEnd::kUniformBranch: {
         std::uint64_t condition;
         std::memcpy(&condition, w.registers + block.condition, sizeof condition);
         const Edge& edge = block.edge[condition == 0];
@@ -126,13 +126,13 @@ bool run_wave(Wave& w) {
         go(w, edge.block);
         break;
       }
-      case Exit_::kBranch:
+      case BlockEnd::kBranch:
         branch(w, block);
         break;
-      case Exit_::kBarrier:
+      case BlockEnd::kBarrier:
         w.block = block.edge[0].block;
         return true;
-      case Exit_::kReturn:
+      case BlockEnd::kReturn:
         if (!take(w)) return false;
         break;
     }
@@ -258,6 +258,7 @@ void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder) 
   try {
     run_waves(run);
   } catch (const Abandoned&) {
+    run.cost = Cost{};  // of a part that nobody asked for
   }
 }
 

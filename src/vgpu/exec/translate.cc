@@ -1054,7 +1054,7 @@ void Translator::instruction(const llvm::Instruction& i) {
 // ---- Control flow
 // --------------------------------------------------------------------------------
 
-void Translator::end_block(Exit_ exit, std::uint32_t condition) {
+void Translator::end_block(BlockEnd exit, std::uint32_t condition) {
   Block& block = program_->blocks.back();
   block.op_end = static_cast<std::uint32_t>(program_->ops.size());
   block.exit = exit;
@@ -1067,8 +1067,8 @@ std::vector<Translator::Move> Translator::moves_of(const llvm::BasicBlock* from,
   for (const llvm::PHINode& phi : to->phis()) {
     if (!slice_.needs(&phi)) continue;
     const llvm::Value* value = phi.getIncomingValueForBlock(from);
-    // An undefined value moves nothing: the phi may be uniform with the value of another edge, which
-    // must stay.
+    // An undefined value moves nothing: the phi may be uniform with the value of another edge,
+    // which must stay.
     if (is_undefined(value)) continue;
     const Operands a = operands(value);
     const Operands d = operands(&phi);
@@ -1137,7 +1137,7 @@ Edge Translator::edge(std::vector<Move> moves) {
 
 void Translator::terminator(const llvm::Instruction& i) {
   if (llvm::isa<llvm::ReturnInst>(i) || llvm::isa<llvm::UnreachableInst>(i))
-    return end_block(Exit_::kReturn);
+    return end_block(BlockEnd::kReturn);
   const auto* branch = llvm::dyn_cast<llvm::BranchInst>(&i);
   if (branch == nullptr) refuse(i, fmt::format("the instruction '{}'", i.getOpcodeName()));
   const llvm::BasicBlock* from = i.getParent();
@@ -1148,13 +1148,13 @@ void Translator::terminator(const llvm::Instruction& i) {
   };
   std::vector<Move> taken = moves_of(from, branch->getSuccessor(0));
   if (branch->isUnconditional()) {
-    end_block(Exit_::kJump);
+    end_block(BlockEnd::kJump);
     return go(0, std::move(taken));
   }
   std::vector<Move> other = moves_of(from, branch->getSuccessor(1));
   const std::uint32_t condition = operand(branch->getCondition());
   if (!is_uniform(condition)) separate(taken, other);
-  end_block(is_uniform(condition) ? Exit_::kUniformBranch : Exit_::kBranch, condition);
+  end_block(is_uniform(condition) ? BlockEnd::kUniformBranch : BlockEnd::kBranch, condition);
   go(0, std::move(taken));
   go(1, std::move(other));
 }
@@ -1174,7 +1174,7 @@ void Translator::block(const llvm::BasicBlock& bb) {
     const llvm::StringRef name = callee == nullptr ? "" : callee->getName();
     if (name == "llvm.amdgcn.s.barrier" || name == "llvm.amdgcn.s.barrier.wait") {
       add_cost(program_->blocks.back(), i, true);
-      end_block(Exit_::kBarrier);
+      end_block(BlockEnd::kBarrier);
       program_->blocks.back().edge[0].block = static_cast<std::uint32_t>(program_->blocks.size());
       begin();
       continue;

@@ -102,7 +102,7 @@ class Translator {
   void touch(const llvm::Value* pointer, AccessKind kind, std::uint32_t bytes);
   void allocate(const llvm::AllocaInst& i);
   void terminator(const llvm::Instruction& i);
-  void end_block(Exit_ exit, std::uint32_t condition = 0);
+  void end_block(BlockEnd exit, std::uint32_t condition = 0);
   struct Move {
     std::uint32_t d;
     std::uint32_t a;

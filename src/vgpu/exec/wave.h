@@ -49,6 +49,13 @@ struct Abandoned {};
 
 /// One block in execution; belongs to a thread and is reused.
 struct BlockRun {
+  // Scratch of memory operations, and what kernels reach through pointers we hand out.
+  alignas(64) std::uint64_t pointers[kLanes];
+  alignas(64) std::uint64_t addresses[kLanes];  // a uniform address, spread
+  alignas(64) std::uint8_t implicit_args[256];
+  alignas(64) std::uint8_t dispatch_packet[64];
+  Sink zero{};
+  Sink sink{};
   const Program* program = nullptr;
   std::uint64_t prepared_for = 0;  ///< id of the program that registers are laid out for
   const Launch* launch = nullptr;
@@ -56,22 +63,16 @@ struct BlockRun {
   const std::vector<Allocation>* own_memory =
       nullptr;  ///< variables that the runtime did not place
   BlockRecorder* recorder = nullptr;
-  Dim3 block_index;
   std::vector<Wave> waves;
   std::vector<std::uint8_t> registers;
   std::vector<std::uint64_t> pending;
   std::vector<std::uint8_t> lds;
   std::vector<std::uint8_t> private_memory;
   std::vector<Region> sites;
-  alignas(64) std::uint8_t implicit_args[256];
-  alignas(64) std::uint8_t dispatch_packet[64];
-  alignas(64) std::uint64_t pointers[kLanes];   // scratch of memory operations
-  alignas(64) std::uint64_t addresses[kLanes];  // scratch: a uniform address, spread
-  Sink zero{};
-  Sink sink{};
   Cost cost;
   std::uint64_t steps = 0;
   std::uint64_t clock = 0;
+  Dim3 block_index;
 };
 
 enum class Space : std::uint8_t { kGlobal, kLds, kPrivate, kFlat };

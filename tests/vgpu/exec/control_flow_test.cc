@@ -22,7 +22,8 @@ class Generator {
     loops_ = 0;
     counters_ = 0;
     text_ += fmt::format("FUNCTION int {}(int tid, const int* in) {{\n", name);
-    text_ += "  unsigned a = in[tid & 255], b = tid * 2654435761u, c = 7, d = in[(tid * 5) & 255];\n";
+    text_ +=
+        "  unsigned a = in[tid & 255], b = tid * 2654435761u, c = 7, d = in[(tid * 5) & 255];\n";
     for (int k = 0; k < 4; ++k) statement(3);
     text_ += "  return (int)(a + 3 * b + 5 * c + 7 * d);\n}\n";
     return text_;
@@ -34,25 +35,39 @@ class Generator {
 
   std::string expression() {
     switch (pick(8)) {
-      case 0: return fmt::format("{} + {}", variable(), variable());
-      case 1: return fmt::format("{} * {}u", variable(), pick(1000) + 1);
-      case 2: return fmt::format("{} ^ ({} >> {})", variable(), variable(), pick(31));
-      case 3: return fmt::format("(unsigned)in[{} & 255]", variable());
-      case 4: return fmt::format("{} - {}u", variable(), pick(100));
-      case 5: return fmt::format("{} % {}u", variable(), pick(50) + 1);
-      case 6: return fmt::format("({} ? {} : {})", condition(), variable(), variable());
-      default: return fmt::format("(unsigned)tid + {}", variable());
+      case 0:
+        return fmt::format("{} + {}", variable(), variable());
+      case 1:
+        return fmt::format("{} * {}u", variable(), pick(1000) + 1);
+      case 2:
+        return fmt::format("{} ^ ({} >> {})", variable(), variable(), pick(31));
+      case 3:
+        return fmt::format("(unsigned)in[{} & 255]", variable());
+      case 4:
+        return fmt::format("{} - {}u", variable(), pick(100));
+      case 5:
+        return fmt::format("{} % {}u", variable(), pick(50) + 1);
+      case 6:
+        return fmt::format("({} ? {} : {})", condition(), variable(), variable());
+      default:
+        return fmt::format("(unsigned)tid + {}", variable());
     }
   }
 
   std::string condition() {
     switch (pick(6)) {
-      case 0: return fmt::format("({} & {}u) == 0", variable(), 1U << pick(4));
-      case 1: return fmt::format("{} < {}", variable(), variable());
-      case 2: return fmt::format("(int){} > (int){}", variable(), variable());
-      case 3: return fmt::format("({} % 7u) < {}u && {} != 3u", variable(), pick(7), variable());
-      case 4: return fmt::format("({} & 3u) || ({} & 4u)", variable(), variable());
-      default: return fmt::format("(tid & {}) == {}", pick(64), pick(8));
+      case 0:
+        return fmt::format("({} & {}u) == 0", variable(), 1U << pick(4));
+      case 1:
+        return fmt::format("{} < {}", variable(), variable());
+      case 2:
+        return fmt::format("(int){} > (int){}", variable(), variable());
+      case 3:
+        return fmt::format("({} % 7u) < {}u && {} != 3u", variable(), pick(7), variable());
+      case 4:
+        return fmt::format("({} & 3u) || ({} & 4u)", variable(), variable());
+      default:
+        return fmt::format("(tid & {}) == {}", pick(64), pick(8));
     }
   }
 
@@ -67,7 +82,9 @@ class Generator {
     const std::string i = fmt::format("i{}", counters_++);
     ++loops_;
     switch (pick(3)) {
-      case 0: line(fmt::format("for (unsigned {0} = 0; {0} < ({1} & 7u) + 1; ++{0}) {{", i, variable())); break;
+      case 0:
+        line(fmt::format("for (unsigned {0} = 0; {0} < ({1} & 7u) + 1; ++{0}) {{", i, variable()));
+        break;
       case 1:
         // A uniform trip count.
         line(fmt::format("for (unsigned {0} = 0; {0} < {1}u; ++{0}) {{", i, pick(5) + 1));
@@ -95,12 +112,16 @@ class Generator {
       case 6:
         line(fmt::format("if ({}) {{", condition()));
         block(depth - 1);
-        if (loops_ > 0 && pick(2) == 0) line(pick(2) == 0 ? "break;" : "continue;");
-        else if (pick(6) == 0) line(fmt::format("return (int)({});", expression()));
+        if (loops_ > 0 && pick(2) == 0)
+          line(pick(2) == 0 ? "break;" : "continue;");
+        else if (pick(6) == 0)
+          line(fmt::format("return (int)({});", expression()));
         line("}");
         return;
       case 7:
-      case 8: loop(depth); return;
+      case 8:
+        loop(depth);
+        return;
       case 9:
         line(fmt::format("switch ({} % 5u) {{", variable()));
         for (unsigned k = 0; k < 4; ++k) {
@@ -110,7 +131,8 @@ class Generator {
         }
         line("}");
         return;
-      default: line(fmt::format("{} = {};", variable(), expression()));
+      default:
+        line(fmt::format("{} = {};", variable(), expression()));
     }
   }
 

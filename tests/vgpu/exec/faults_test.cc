@@ -76,8 +76,7 @@ TEST_P(Faults, TrapsAndAssertions) {
               AllOf(HasSubstr("kernel.hip:2"), HasSubstr("thread (9,0,0) stops itself")));
 }
 
-INSTANTIATE_TEST_SUITE_P(BothModes, Faults,
-                         ::testing::Values(Mode::kFunctional, Mode::kAddress));
+INSTANTIATE_TEST_SUITE_P(BothModes, Faults, ::testing::Values(Mode::kFunctional, Mode::kAddress));
 
 TEST(Refusals, NameWhatIsNotSupported) {
   Device device(R"(
@@ -90,9 +89,10 @@ __global__ void recursive(int* x) { x[0] = fib(x[1]); }
 __global__ void fine(int* x) { x[threadIdx.x] = 5; }
 )");
   int* x = device.buffer(std::vector<int>(64));
-  EXPECT_THAT(run(device, "assembly", {1}, {64}, Mode::kFunctional, 0, x),
-              AllOf(HasSubstr("kernel assembly(int*) at kernel.hip:3"), HasSubstr("inline assembly"),
-                    HasSubstr("is not supported by the virtual GPU")));
+  EXPECT_THAT(
+      run(device, "assembly", {1}, {64}, Mode::kFunctional, 0, x),
+      AllOf(HasSubstr("kernel assembly(int*) at kernel.hip:3"), HasSubstr("inline assembly"),
+            HasSubstr("is not supported by the virtual GPU")));
   EXPECT_THAT(run(device, "unknown", {1}, {64}, Mode::kFunctional, 0, reinterpret_cast<float*>(x)),
               AllOf(HasSubstr("kernel.hip:5"), HasSubstr("the intrinsic 'llvm.amdgcn.cubeid'")));
   EXPECT_THAT(run(device, "recursive", {1}, {64}, Mode::kFunctional, 0, x),

@@ -57,8 +57,19 @@ HostLibrary::HostLibrary(const std::string& source) {
   write_file(scratch.path() / "host.cc", source);
   ChildSpec spec;
   const std::string library = (scratch.path() / "host.so").string();
-  spec.argv = {TEST_CLANG, "-x", "c++", "-std=c++20", "-O1", "-w", "-fwrapv", "-ffp-contract=off", "-shared", "-fPIC",
-               (scratch.path() / "host.cc").string(), "-o", library};
+  spec.argv = {TEST_CLANG,
+               "-x",
+               "c++",
+               "-std=c++20",
+               "-O1",
+               "-w",
+               "-fwrapv",
+               "-ffp-contract=off",
+               "-shared",
+               "-fPIC",
+               (scratch.path() / "host.cc").string(),
+               "-o",
+               library};
   const ChildResult result = run_child(spec);
   if (!result.ok()) throw std::runtime_error("clang: " + result.err);
   handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -180,11 +180,19 @@ __global__ void ops(const T* a, const T* b, T* o, int n) {
     const auto uy = static_cast<std::uint64_t>(static_cast<U>(y));
     const int s = static_cast<int>(uy & (sizeof(T) * 8 - 1));
     const bool divides = y != 0 && y != static_cast<T>(-1);
-    const T expected[] = {static_cast<T>(ux + uy), static_cast<T>(ux - uy), static_cast<T>(ux * uy),
-                          static_cast<T>(x & y), static_cast<T>(x | y), static_cast<T>(x ^ y),
-                          divides ? static_cast<T>(x / y) : x, divides ? static_cast<T>(x % y) : y,
-                          static_cast<T>(ux << s), static_cast<T>(x >> s), x < y, x <= y, x == y,
-                          x > y ? x : y, static_cast<T>(0 - ux), static_cast<T>(~x)};
+    const T expected[] = {static_cast<T>(ux + uy),
+                          static_cast<T>(ux - uy),
+                          static_cast<T>(ux * uy),
+                          static_cast<T>(x & y),
+                          static_cast<T>(x | y),
+                          static_cast<T>(x ^ y),
+                          divides ? static_cast<T>(x / y) : x,
+                          divides ? static_cast<T>(x % y) : y,
+                          static_cast<T>(ux << s),
+                          static_cast<T>(x >> s),
+                          x<y, x <= y, x == y, x> y ? x : y,
+                          static_cast<T>(0 - ux),
+                          static_cast<T>(~x)};
     for (int k = 0; k < 16; ++k)
       ASSERT_EQ(+o[i * 16 + k], +expected[k]) << type << " op " << k << " of " << +x << ", " << +y;
   }
@@ -244,6 +252,27 @@ __global__ void bits(const uint* a, uint* o, const unsigned long* b, unsigned lo
   }
 }
 
+TEST(Kernels, WideMultiplicationAndDroppedText) {
+  Device device(R"(
+__global__ void wide(const unsigned long* a, unsigned long* o) {
+  int i = threadIdx.x;
+  o[2 * i] = __umul64hi(a[i], a[i + 1]);
+  o[2 * i + 1] = (unsigned long)__mul64hi((long)a[i], (long)a[i + 1]);
+  if (i == 3) printf("thread %d\\n", i);
+})");
+  const auto a = random_values<std::uint64_t>(65, 21);
+  auto* o = device.buffer(std::vector<std::uint64_t>(128));
+  device.launch("wide", {1}, {64}, 0, device.buffer(a), o);
+  __extension__ using Wide = __int128;
+  __extension__ using UnsignedWide = unsigned __int128;
+  for (std::size_t i = 0; i < 64; ++i) {
+    EXPECT_EQ(o[2 * i], static_cast<std::uint64_t>(UnsignedWide{a[i]} * a[i + 1] >> 64));
+    const auto x = static_cast<std::int64_t>(a[i]);
+    const auto y = static_cast<std::int64_t>(a[i + 1]);
+    EXPECT_EQ(o[2 * i + 1], static_cast<std::uint64_t>(Wide{x} * y >> 64));
+  }
+}
+
 TEST(Kernels, DoubleAndConversions) {
   Device device(R"(
 __global__ void conversions(const double* a, double* d, float* f, int* s, unsigned long* u) {
@@ -266,8 +295,8 @@ __global__ void conversions(const double* a, double* d, float* f, int* s, unsign
                         std::floor(x) * std::fmin(x, 2.0));
     EXPECT_EQ(f[i], static_cast<float>(x) + static_cast<float>(static_cast<int>(x)) +
                         static_cast<float>(static_cast<std::uint64_t>(std::fabs(x * 1e15))));
-    EXPECT_EQ(s[i], static_cast<int>(x) + static_cast<int>(static_cast<float>(x * 3)) +
-                        (x > 5 ? 1 : 0));
+    EXPECT_EQ(s[i],
+              static_cast<int>(x) + static_cast<int>(static_cast<float>(x * 3)) + (x > 5 ? 1 : 0));
     EXPECT_EQ(u[i], static_cast<std::uint64_t>(std::fabs(x * 1e12)));
   }
 }
@@ -286,7 +315,8 @@ __global__ void halves(const _Float16* a, const _Float16* b, const _Float16* c, 
   std::vector<_Float16> x(5 * n);
   for (std::size_t i = 0; i < x.size(); ++i) {
     // All exponents but infinity and NaN.
-    const auto u = static_cast<std::uint16_t>((bits[i] & 0x7c00) == 0x7c00 ? bits[i] & 0x83ff : bits[i]);
+    const auto u =
+        static_cast<std::uint16_t>((bits[i] & 0x7c00) == 0x7c00 ? bits[i] & 0x83ff : bits[i]);
     std::memcpy(&x[i], &u, 2);
   }
   const auto part = [&](std::size_t k) {
@@ -343,11 +373,11 @@ __global__ void math(const float* a, float* o) {
   for (int i = 0; i < 128; ++i) {
     const float x = a[i];
     const float p = std::fabs(x) + 0.5F;
-    const float expected[] = {std::sin(x), std::cos(x), std::exp(x * 0.1F), std::log(p),
-                              std::pow(p, 0.7F), std::sqrt(p), std::tanh(x), std::erf(x * 0.01F),
-                              std::atan2(x, p), std::fmod(x, 3.F), std::rint(x), std::trunc(x),
-                              std::round(x), std::ldexp(x, 3), std::cbrt(x),
-                              std::sin(x) + std::cos(x)};
+    const float expected[] = {
+        std::sin(x),       std::cos(x),       std::exp(x * 0.1F), std::log(p),
+        std::pow(p, 0.7F), std::sqrt(p),      std::tanh(x),       std::erf(x * 0.01F),
+        std::atan2(x, p),  std::fmod(x, 3.F), std::rint(x),       std::trunc(x),
+        std::round(x),     std::ldexp(x, 3),  std::cbrt(x),       std::sin(x) + std::cos(x)};
     for (int k = 0; k < 16; ++k) EXPECT_EQ(o[i * 16 + k], expected[k]) << k << " of " << x;
   }
 }
@@ -475,9 +505,15 @@ __global__ void route(const int* kind, const int* next, int* out, int n) {
       expected = v;
     } else {
       switch (kind[v]) {
-        case 1: v = next[v]; break;
-        case 4: v = next[next[v]] + 1; break;
-        case 7: v += 1; break;
+        case 1:
+          v = next[v];
+          break;
+        case 4:
+          v = next[next[v]] + 1;
+          break;
+        case 7:
+          v += 1;
+          break;
         case 100:
           for (int k = 0; k < v; ++k)
             if (next[k] == i) {
@@ -485,7 +521,8 @@ __global__ void route(const int* kind, const int* next, int* out, int n) {
               break;
             }
           break;
-        default: v = -v;
+        default:
+          v = -v;
       }
       expected = v * 2 + kind[i];
     }
@@ -531,7 +568,8 @@ __global__ void vote(const int* x, int* o) {
   std::vector<int> x(values.begin(), values.end());
   int* o = device.buffer(std::vector<int>(200));
   device.launch("vote", {1}, {200}, 0, device.buffer(x), o);
-  const auto count = static_cast<int>(std::count_if(x.begin(), x.end(), [](int v) { return v > 0; }));
+  const auto count =
+      static_cast<int>(std::count_if(x.begin(), x.end(), [](int v) { return v > 0; }));
   const bool any = std::any_of(x.begin(), x.end(), [](int v) { return v > 99; });
   for (int t = 0; t < 200; ++t) EXPECT_EQ(o[t], count * 4 + 2 + (any ? 1 : 0));
 }

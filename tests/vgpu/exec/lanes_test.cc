@@ -1,7 +1,7 @@
 // Operations across lanes, and matrix instructions against a naive product.
-#include <cmath>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <random>
 
 #include "harness.h"
@@ -90,9 +90,9 @@ __global__ void dpp(const int* x, int* o) {
 struct Case {
   const char* builtin;
   const char* arch;
-  const char* element;   // of A and B in memory
-  const char* operand;   // type of the operand
-  const char* result;    // element of C and D
+  const char* element;  // of A and B in memory
+  const char* operand;  // type of the operand
+  const char* result;   // element of C and D
   int m, n, k, blocks, per_lane;
 };
 
