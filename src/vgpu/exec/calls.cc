@@ -244,6 +244,8 @@ std::optional<Form> library_form(llvm::StringRef name) {
 void Translator::elementwise(const llvm::CallInst& i, Code code, unsigned arguments) {
   const auto scalars = scalars_of(i.getArgOperand(0)->getType());
   const auto results = scalars_of(i.getType());
+  if (i.getType()->isIntegerTy(128))
+    refuse(i, fmt::format("'{}' on 128-bit integers", i.getCalledFunction()->getName().str()));
   Operands a[3];
   for (unsigned n = 0; n < arguments; ++n) a[n] = operands(i.getArgOperand(n));
   Operands out;
@@ -509,10 +511,12 @@ void Translator::by_words(const llvm::CallInst& i, const std::vector<const llvm:
   if (bits % 32 != 0) refuse(i, "moving a value of this width between lanes");
   llvm::Type* words_type = llvm::FixedVectorType::get(word, bits / 32);
   std::vector<Operands> words;
+  words.reserve(values.size());
   for (const llvm::Value* v : values) words.push_back(recast(operands(v), type, words_type));
   Operands moved;
   for (std::size_t k = 0; k < bits / 32; ++k) {
     Operands nth;
+    nth.reserve(words.size());
     for (const Operands& w : words) nth.push_back(w[k]);
     moved.push_back(move(nth));
   }
@@ -598,6 +602,7 @@ bool Translator::lane_intrinsic(const llvm::CallInst& i, llvm::StringRef name) {
     const std::int64_t imm = immediate(i, first) | immediate(i, first + 1) << 16 |
                              immediate(i, first + 2) << 20 | (immediate(i, first + 3) & 1) << 24;
     std::vector<const llvm::Value*> values;
+    values.reserve(first);
     for (unsigned k = 0; k < first; ++k) values.push_back(i.getArgOperand(k));
     by_words(i, values, [&](const Operands& w) {
       return emit(Code::kDpp, Type::kI32, {w[0], w[first - 1]}, imm);

@@ -213,9 +213,10 @@ class LoadedModule final : public Module {
                                        [&](const DeviceVariable& d) { return d.symbol == symbol; });
     // Room for any alignment a variable asks for.
     auto& storage = storage_.emplace_back(variable->bytes + variable->align);
-    auto base = reinterpret_cast<std::uint64_t>(storage.data());
-    base = (base + variable->align - 1) / variable->align * variable->align;
-    std::memcpy(reinterpret_cast<void*>(base), variable->initial.data(), variable->bytes);
+    const auto start = reinterpret_cast<std::uint64_t>(storage.data());
+    const std::uint64_t pad = (variable->align - start % variable->align) % variable->align;
+    std::memcpy(storage.data() + pad, variable->initial.data(), variable->bytes);
+    const std::uint64_t base = start + pad;
     own_memory_.push_back({base, variable->bytes, "device variable '" + symbol + "'"});
     std::sort(own_memory_.begin(), own_memory_.end(),
               [](const Allocation& a, const Allocation& b) { return a.base < b.base; });

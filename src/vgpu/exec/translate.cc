@@ -118,6 +118,9 @@ void Translator::flatten(llvm::Type* type, std::uint32_t offset,
   if (type->isIntegerTy() && type->getIntegerBitWidth() <= 64) {
     const std::uint32_t bits = type->getIntegerBitWidth();
     out.push_back({integer_type(bits), bits, offset, bytes()});
+  } else if (type->isIntegerTy(128)) {
+    out.push_back({Type::kI64, 64, offset, 8});
+    out.push_back({Type::kI64, 64, offset + 8, 8});
   } else if (type->isHalfTy()) {
     out.push_back({Type::kF16, 16, offset, 2});
   } else if (type->isBFloatTy()) {
@@ -129,7 +132,8 @@ void Translator::flatten(llvm::Type* type, std::uint32_t offset,
   } else if (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) <= 64) {
     const std::uint32_t bits = layout_.getPointerTypeSizeInBits(type);
     out.push_back({integer_type(bits), bits, offset, bits / 8});
-  } else if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
+  } else if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+             vector != nullptr && !vector->getElementType()->isIntegerTy(128)) {
     llvm::Type* element = vector->getElementType();
     const auto step = static_cast<std::uint32_t>(layout_.getTypeStoreSize(element).getFixedValue());
     for (unsigned k = 0; k < vector->getNumElements(); ++k)
@@ -277,6 +281,13 @@ void Translator::constant_scalars(const llvm::Constant* c, llvm::Type* type, Ope
     }
     return;
   }
+  if (type->isIntegerTy(128)) {
+    const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(c);
+    const llvm::APInt bits = integer == nullptr ? llvm::APInt(128, 0) : integer->getValue();
+    for (unsigned k = 0; k < 2; ++k)
+      out.push_back(constant(Type::kI64, bits.extractBitsAsZExtValue(64, 64 * k)));
+    return;
+  }
   out.push_back(constant(scalar_of(type).type, constant_bits(c)));
 }
 
@@ -398,6 +409,7 @@ void Translator::result(const llvm::Instruction& i, Operands registers) {
 }
 
 void Translator::binary(const llvm::BinaryOperator& i) {
+  if (i.getType()->isIntegerTy(128)) return binary128(i);
   struct Row {
     Code code;
     bool sign;   // operands are sign-extended first, if odd
@@ -463,6 +475,85 @@ void Translator::binary(const llvm::BinaryOperator& i) {
   result(i, std::move(out));
 }
 
+// 128-bit integers are two registers, the lower half first. Programs do not have them, but the
+// compiler makes them of the upper half of a 64-bit product (and of copies of 16 bytes).
+
+/// The upper half of the product of two 64-bit integers, from 32-bit halves.
+std::uint32_t Translator::multiply_high(std::uint32_t a, std::uint32_t b) {
+  const auto op = [&](Code code, std::uint32_t x, std::uint32_t y) {
+    return emit(code, Type::kI64, {x, y});
+  };
+  const std::uint32_t mask = constant(Type::kI64, 0xffffffff);
+  const std::uint32_t half = constant(Type::kI64, 32);
+  const std::uint32_t a0 = op(Code::kAnd, a, mask);
+  const std::uint32_t a1 = op(Code::kLShr, a, half);
+  const std::uint32_t b0 = op(Code::kAnd, b, mask);
+  const std::uint32_t b1 = op(Code::kLShr, b, half);
+  const std::uint32_t low = op(Code::kLShr, op(Code::kMul, a0, b0), half);
+  const std::uint32_t cross = op(Code::kAdd, op(Code::kMul, a1, b0), low);
+  const std::uint32_t middle = op(Code::kAdd, op(Code::kMul, a0, b1), op(Code::kAnd, cross, mask));
+  const std::uint32_t carried =
+      op(Code::kAdd, op(Code::kLShr, cross, half), op(Code::kLShr, middle, half));
+  return op(Code::kAdd, op(Code::kMul, a1, b1), carried);
+}
+
+void Translator::binary128(const llvm::BinaryOperator& i) {
+  const auto op = [&](Code code, std::uint32_t x, std::uint32_t y) {
+    return emit(code, Type::kI64, {x, y});
+  };
+  const Operands a = operands(i.getOperand(0));
+  const Operands b = operands(i.getOperand(1));
+  switch (i.getOpcode()) {
+    case llvm::Instruction::And:
+      return result(i, {op(Code::kAnd, a[0], b[0]), op(Code::kAnd, a[1], b[1])});
+    case llvm::Instruction::Or:
+      return result(i, {op(Code::kOr, a[0], b[0]), op(Code::kOr, a[1], b[1])});
+    case llvm::Instruction::Xor:
+      return result(i, {op(Code::kXor, a[0], b[0]), op(Code::kXor, a[1], b[1])});
+    case llvm::Instruction::Add: {
+      const std::uint32_t low = op(Code::kAdd, a[0], b[0]);
+      const std::uint32_t wraps = emit(Code::kULt, Type::kI64, Type::kMask, {low, a[0]});
+      const std::uint32_t carry = convert(Type::kMask, Type::kI64, false, wraps);
+      return result(i, {low, op(Code::kAdd, op(Code::kAdd, a[1], b[1]), carry)});
+    }
+    case llvm::Instruction::Mul: {
+      const std::uint32_t cross =
+          op(Code::kAdd, op(Code::kMul, a[0], b[1]), op(Code::kMul, a[1], b[0]));
+      return result(i,
+                    {op(Code::kMul, a[0], b[0]), op(Code::kAdd, multiply_high(a[0], b[0]), cross)});
+    }
+    case llvm::Instruction::LShr: {
+      const auto* by = llvm::dyn_cast<llvm::ConstantInt>(i.getOperand(1));
+      if (by == nullptr || by->getZExtValue() % 128 == 0) break;
+      const std::uint64_t n = by->getZExtValue() % 64;
+      const std::uint32_t amount = constant(Type::kI64, n);
+      const std::uint32_t high = n == 0 ? a[1] : op(Code::kLShr, a[1], amount);
+      if (by->getZExtValue() >= 64) return result(i, {high, constant(Type::kI64, 0)});
+      const std::uint32_t low = emit(Code::kFshr, Type::kI64, {a[1], a[0], amount});
+      return result(i, {low, high});
+    }
+    default:
+      break;
+  }
+  refuse(i, fmt::format("'{}' on 128-bit integers", i.getOpcodeName()));
+}
+
+void Translator::cast128(const llvm::CastInst& i) {
+  const Operands a = operands(i.getOperand(0));
+  if (llvm::isa<llvm::TruncInst>(i)) {
+    const Scalar to = scalar_of(i.getType());
+    const std::uint32_t r = resized(a[0], Type::kI64, to.type);
+    return result(i, {to.type == Type::kMask ? r : cleaned(to, r)});
+  }
+  const Scalar from = scalar_of(i.getOperand(0)->getType());
+  if (llvm::isa<llvm::ZExtInst>(i))
+    return result(i, {resized(a[0], from.type, Type::kI64), constant(Type::kI64, 0)});
+  if (!llvm::isa<llvm::SExtInst>(i)) refuse(i, "this conversion of 128-bit integers");
+  const std::uint32_t x = from.type == Type::kMask ? a[0] : sign_extended(from, a[0]);
+  const std::uint32_t low = from.type == Type::kI64 ? x : convert(from.type, Type::kI64, true, x);
+  result(i, {low, emit(Code::kAShr, Type::kI64, {low, constant(Type::kI64, 63)})});
+}
+
 std::uint32_t Translator::to_flat(std::uint32_t pointer, unsigned space) {
   if (space != kLdsSpace && space != kPrivateSpace) return pointer;
   const std::uint64_t aperture = space == kLdsSpace ? kLdsAperture : kPrivateAperture;
@@ -483,6 +574,7 @@ void Translator::cast(const llvm::CastInst& i) {
       result(i, {to_flat(a, space_cast->getSrcAddressSpace())});
     return;
   }
+  if (i.getType()->isIntegerTy(128) || i.getSrcTy()->isIntegerTy(128)) return cast128(i);
   const auto from = scalars_of(i.getOperand(0)->getType());
   const auto to = scalars_of(i.getType());
   const Operands a = operands(i.getOperand(0));
@@ -637,6 +729,7 @@ std::uint32_t Translator::compare_pair(llvm::CmpInst::Predicate predicate, Scala
 }
 
 void Translator::compare(const llvm::CmpInst& i) {
+  if (i.getOperand(0)->getType()->isIntegerTy(128)) refuse(i, "a comparison of 128-bit integers");
   const auto scalars = scalars_of(i.getOperand(0)->getType());
   const Operands a = operands(i.getOperand(0));
   const Operands b = operands(i.getOperand(1));

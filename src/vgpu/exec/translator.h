@@ -84,7 +84,10 @@ class Translator {
   void instruction(const llvm::Instruction& i);
   void result(const llvm::Instruction& i, Operands registers);
   void binary(const llvm::BinaryOperator& i);
+  void binary128(const llvm::BinaryOperator& i);
+  std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b);
   void cast(const llvm::CastInst& i);
+  void cast128(const llvm::CastInst& i);
   void bitcast(const llvm::Value& i, const llvm::Value* from);
   Operands recast(const Operands& from, llvm::Type* from_type, llvm::Type* to_type);
   void compare(const llvm::CmpInst& i);
