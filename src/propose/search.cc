@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kSampleRequests = 1'000'000;  // of a coarse sample
 constexpr double kMinSets = 8;                 // fewer sets tell too little
-constexpr double kTimeTie = 0.005;             // predicted times closer than this are equal
 
 /// Specifications that are bijections on the launch, one a permutation, in order of appearance.
 std::vector<Candidate> distinct(const std::vector<std::string>& specs, const SearchSetup& setup,

@@ -1,0 +1,125 @@
+// Kill `swizzleperf optimize` at random moments, twenty times, then let it finish: the result is
+// the one of a run that nobody disturbed, and the journal holds each candidate of each rung once.
+//
+// The program is a trace, so that the moments fall into the search rather than into the compiler; a
+// run killed while it traces has nothing to lose.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "base/files.h"
+#include "base/random.h"
+#include "base/subprocess.h"
+#include "support/synthetic.h"
+#include "swizzleperf/trace.h"
+
+namespace swizzleperf {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+fs::path executable() { return fs::read_symlink("/proc/self/exe").parent_path() / "swizzleperf"; }
+
+fs::path write_launch(const fs::path& directory) {
+  const synthetic::Gemm gemm{.m = 2304, .n = 1792, .k = 512, .tile = 128, .group = 8};
+  Trace trace = synthetic::build(gemm);
+  trace.program = "synthetic";
+  trace.arch = "gfx942";
+  trace.lds_bytes = 32768;
+  trace.vgprs = 128;
+  fs::path file = directory / "launch.trace";
+  write_trace(trace, file);
+  return file;
+}
+
+std::vector<std::string> command(const fs::path& launch, const fs::path& run, bool resume) {
+  return {executable(), "optimize", launch, "-q", resume ? "--resume" : "--run-dir", run};
+}
+
+void finish(const fs::path& launch, const fs::path& run, bool resume) {
+  ChildSpec spec;
+  spec.argv = command(launch, run, resume);
+  const ChildResult child = run_child(spec);
+  ASSERT_TRUE(child.ok()) << child.err;
+}
+
+/// Starts the run, kills it after a while (or lets it end), and waits.
+void start_and_kill(const fs::path& launch, const fs::path& run, std::chrono::milliseconds after) {
+  const bool resume = fs::exists(run / "config.json");
+  const std::vector<std::string> words = command(launch, run, resume);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::vector<char*> argv;
+    for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
+    argv.push_back(nullptr);
+    (void)!freopen("/dev/null", "w", stdout);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  std::this_thread::sleep_for(after);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
+json without_times(json result) {
+  result["totals"].erase("seconds");
+  return result;
+}
+
+/// (rung, spec) of each line; fails on a repeated one.
+std::set<std::pair<std::size_t, std::string>> journal_of(const fs::path& run) {
+  std::set<std::pair<std::size_t, std::string>> entries;
+  std::istringstream lines(read_file(run / "journal.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const json record = json::parse(line);
+    EXPECT_TRUE(entries.emplace(record.at("rung"), record.at("spec")).second) << line;
+  }
+  return entries;
+}
+
+TEST(Resume, TwentyKillsChangeNothing) {
+  const ScratchDirectory scratch;
+  const fs::path launch = write_launch(scratch.path());
+  const auto start = std::chrono::steady_clock::now();
+  finish(launch, scratch.path() / "quiet", false);
+  const auto whole = std::chrono::steady_clock::now() - start;
+
+  const fs::path run = scratch.path() / "killed";
+  Random random(7);
+  const auto most = std::chrono::duration_cast<std::chrono::milliseconds>(whole).count();
+  for (int i = 0; i < 20; ++i) {
+    start_and_kill(launch, run,
+                   std::chrono::milliseconds(random.below(static_cast<std::uint64_t>(most / 2))));
+  }
+  finish(launch, run, fs::exists(run / "config.json"));
+
+  EXPECT_EQ(without_times(json::parse(read_file(run / "result.json"))),
+            without_times(json::parse(read_file(scratch.path() / "quiet" / "result.json"))));
+  EXPECT_EQ(journal_of(run), journal_of(scratch.path() / "quiet"));
+}
+
+TEST(Resume, ARunAnswersOnlyTheQuestionItWasStartedWith) {
+  const ScratchDirectory scratch;
+  const fs::path launch = write_launch(scratch.path());
+  const fs::path run = scratch.path() / "run";
+  finish(launch, run, false);
+  ChildSpec spec;
+  spec.argv = command(launch, run, true);
+  spec.argv.insert(spec.argv.end(), {"--objective", "l2"});
+  const ChildResult other = run_child(spec);
+  EXPECT_EQ(other.exit_status, 2);
+  EXPECT_NE(other.err.find("objective"), std::string::npos) << other.err;
+  spec.argv = command(launch, run, false);
+  EXPECT_EQ(run_child(spec).exit_status, 2);
+}
+
+}  // namespace
+}  // namespace swizzleperf
