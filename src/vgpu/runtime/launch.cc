@@ -102,6 +102,7 @@ using namespace swizzleperf::vgpu::runtime;
 
 extern "C" {
 
+// NOLINTBEGIN(bugprone-reserved-identifier): clang emits calls to these names
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
                                       hipStream_t stream) {
   configurations().push_back({grid, block, shared_bytes, stream});
@@ -119,6 +120,7 @@ hipError_t __hipPopCallConfiguration(dim3* grid, dim3* block, size_t* shared_byt
   *stream = top.stream;
   return hipSuccess;
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 hipError_t hipLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                            size_t shared_bytes, hipStream_t stream) {

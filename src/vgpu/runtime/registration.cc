@@ -39,6 +39,7 @@ Modules::Unit* unit_of(void** handle) { return reinterpret_cast<Modules::Unit*>(
 
 using namespace swizzleperf::vgpu::runtime;
 
+// NOLINTBEGIN(bugprone-reserved-identifier): clang emits calls to these names
 extern "C" {
 
 void** __hipRegisterFatBinary(const void* data) {
@@ -77,3 +78,4 @@ void __hipRegisterManagedVar(void** handle, void** pointer, void* initial, const
 }
 
 }  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

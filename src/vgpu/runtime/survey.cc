@@ -97,8 +97,8 @@ void become_survey(int descriptor) {
 
 // ---- the original -------------------------------------------------------------------------------
 
-/// Sightings until the copy ends or, once it launched something, its time is up: behind its launches
-/// a program may check results that were never computed for as long as it likes.
+/// Sightings until the copy ends or, once it launched something, its time is up: behind its
+/// launches a program may check results that were never computed for as long as it likes.
 std::map<std::uint64_t, std::uint64_t> read_sightings(int descriptor) {
   std::map<std::uint64_t, std::uint64_t> traffic;
   Clock::time_point deadline{};

@@ -4,24 +4,25 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <random>
+
+#include "base/random.h"
 
 namespace swizzleperf::vgpu::runtime {
 namespace {
 
 TEST(Heap, AllocationsAreAlignedDisjointAndFoundToTheByte) {
   Heap heap;
-  std::mt19937 random(1);
+  Random random(1);
   std::vector<std::pair<char*, std::uint64_t>> live;
   for (int i = 0; i < 300; ++i) {
-    if (!live.empty() && random() % 3 == 0) {
-      const std::size_t victim = random() % live.size();
+    if (!live.empty() && random.below(3) == 0) {
+      const std::size_t victim = random.below(live.size());
       ASSERT_TRUE(heap.release(live[victim].first, {MemoryKind::kDevice}));
       EXPECT_EQ(heap.find(live[victim].first).allocation, nullptr);
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
       continue;
     }
-    const std::uint64_t bytes = 1 + random() % (random() % 8 ? 10'000 : 8'000'000);
+    const std::uint64_t bytes = 1 + random.below(random.below(8) ? 10'000 : 8'000'000);
     auto* const base = static_cast<char*>(heap.allocate(bytes, MemoryKind::kDevice));
     ASSERT_NE(base, nullptr);
     EXPECT_EQ(reinterpret_cast<std::uint64_t>(base) % 4096, 0U);
