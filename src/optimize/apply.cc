@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "report/table.h"
 #include "swizzleperf/print.h"
@@ -10,7 +12,6 @@
 namespace swizzleperf {
 namespace {
 
-constexpr std::uint64_t kComparedBlocks = 24;
 constexpr std::size_t kCommentWidth = 92;
 constexpr const char* kHelper = "swizzleperf_block";
 
@@ -56,6 +57,22 @@ std::vector<std::string> parse_arguments(const vgpu::BuiltProgram& built) {
     arguments.push_back(a);
   }
   return arguments;
+}
+
+/// Blocks to compare: as many as take a second or two on the virtual GPU, from four up. Whether
+/// each block goes to the right place is proved elsewhere, for all of them; this checks the code.
+std::uint64_t compared_blocks(const Trace& trace) {
+  constexpr double kInstructions = 40e6;  // of waves, about what a core runs in a second
+  constexpr double kMatrixFlops = 1.5e9;
+  double cost = 0;
+  for (const Template& t : trace.templates) {
+    double seconds = 0;
+    for (const Interval& i : t.intervals) {
+      seconds += i.cost.instructions / kInstructions + i.cost.matrix_flops / kMatrixFlops;
+    }
+    cost = std::max(cost, 2 * seconds);  // the original's block and the patched one's
+  }
+  return static_cast<std::uint64_t>(std::clamp(1.5 / std::max(cost, 1e-9), 4.0, 64.0));
 }
 
 }  // namespace
@@ -116,7 +133,7 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
   vgpu::ProgramSpec same_launch = spec;
   applied.comparison = vgpu::compare_blocks(same_launch, built, bitcode,
                                             verify_grid(swizzle.formula, launch.shape).permutation,
-                                            kComparedBlocks, 1);
+                                            compared_blocks(launch.trace), 1);
   return applied;
 }
 

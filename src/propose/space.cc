@@ -51,6 +51,16 @@ std::set<std::int64_t> values_of(const SwizzleParameter& p, const View& view, bo
   return values;
 }
 
+/// Some parameters exclude each other; the library knows which.
+bool is_meaningful(const std::string& spec) {
+  try {
+    make_swizzle(spec);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// All specifications of one family; parameters vary one at a time from their defaults.
 std::vector<std::string> specs_of(const SwizzleFamily& family, const View& view, bool dense) {
   std::vector<std::string> parameters = {""};
@@ -67,7 +77,7 @@ std::vector<std::string> specs_of(const SwizzleFamily& family, const View& view,
       std::string spec = family.name;
       if (!text.empty()) spec += ":" + text;
       if (!axis.empty()) spec += (text.empty() ? ":axis=" : ",axis=") + axis;
-      specs.push_back(spec);
+      if (is_meaningful(spec)) specs.push_back(spec);
     }
   }
   return specs;
