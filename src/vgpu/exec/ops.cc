@@ -1148,6 +1148,8 @@ void permlane_swap(Wave& w, const Op& op) {
   __builtin_memcpy(lanes<u32>(w, op.c), rb, sizeof rb);
 }
 
+// NOLINTBEGIN(performance-no-int-to-ptr): device addresses are host addresses.
+
 // ---- Memory ----------------------------------------------------------------------------------
 //
 // Every access is two steps: `resolve` checks the lanes' addresses and yields host pointers (those
@@ -1479,6 +1481,8 @@ void copy_memory(Wave& w, const Op& op) {
   record_global(w, op, AccessKind::kStore, global, to);
 }
 
+// NOLINTEND(performance-no-int-to-ptr)
+
 // ---- Matrix instructions ---------------------------------------------------------------------
 //
 // Which lane holds what (AMD's matrix instruction documents), for one block, L = lanes / M:
@@ -1520,7 +1524,7 @@ void matrix_input(Wave& w, const MatrixShape& shape, const u32* list, A (*out)[k
     for (u32 e = 0; e < shape.per_lane; ++e) {
       const T* in = spread(w, list[e / sizeof(T)], scratch);
       const u32 shift = 8 * (e % sizeof(T));
-      LANES out[e][i] = static_cast<A>(static_cast<i8>(in[i] >> shift));
+      LANES out[e][i] = static_cast<A>(static_cast<i8>(in[i] >> shift));  // NOLINT(bugprone-signed-char-misuse)
     }
   };
   switch (shape.input) {
@@ -1581,7 +1585,7 @@ void multiply(const MatrixShape& s, const A (*a)[kLanes], const A (*b)[kLanes], 
       const Place place = result_place(s, block, row, 0);
       A* out = d[place.element] + place.lane;
       A sum[kN];
-      for (u32 col = 0; col < kN; ++col) sum[col] = out[col];
+      for (u32 col = 0; col < kN; ++col) sum[col] = out[col];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
       for (u32 k = 0; k < s.k; ++k) {
         const u32 e = k % s.per_lane;
         const A x = a[e][input_lane(s, block, row, k)];
