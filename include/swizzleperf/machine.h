@@ -72,7 +72,8 @@ struct Machine {
   std::uint32_t cus_per_die = 1;
   Dispatch dispatch = Dispatch::kRoundRobinPerDie;
   std::uint32_t dispatch_chunk = 1;
-  double dispatch_interval_ns = 0;  ///< time between two block starts on one die
+  double dispatch_interval_ns = 0;  ///< time between two block starts of one queue
+  double start_spread_ns = 0;       ///< over which the blocks that fill an empty machine begin
 
   // Occupancy of one CU (SM). NVIDIA's 65,536 registers of an SM in four quarters are 512 a lane of
   // each quarter, and its granule of 256 a warp is 8 a lane: both vendors fit one rule.

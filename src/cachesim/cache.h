@@ -21,6 +21,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/huge_pages.h"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -159,7 +161,7 @@ class Cache {
 
   std::uint32_t ways_;
   std::uint32_t groups_;
-  std::vector<WayGroup> data_;
+  std::vector<WayGroup, HugePageAllocator<WayGroup>> data_;
 };
 
 }  // namespace swizzleperf::cachesim

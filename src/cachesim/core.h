@@ -9,7 +9,7 @@
 // A level is a server: bytes / bandwidth keep it busy, later requests queue behind. How many
 // requests and L2 bytes a step makes is known exactly, also in a sample; what share of them misses
 // is not, when only a few were replayed. So the slot keeps running means of what a request moves on
-// each level (over about 32 requests; a step of the exact replay has more and replaces them whole),
+// each level (over about 8 requests; a step of the exact replay has more and replaces them whole),
 // and a step is charged requests x mean. Latency is likewise the mean over requests rather than the
 // worst one. Its feedback (misses cost time, hits catch up) is what keeps blocks together.
 //
@@ -83,8 +83,12 @@ struct Server {
 /// Hands out dispatch indices in the machine's order.
 class Dispatcher {
  public:
-  Dispatcher(const Machine& machine, std::uint64_t blocks)
+  /// `slots` of one queue.
+  Dispatcher(const Machine& machine, std::uint64_t blocks, std::uint64_t slots)
       : blocks_(blocks),
+        first_(slots),
+        interval_ns_(machine.dispatch_interval_ns),
+        spread_ns_(machine.start_spread_ns / static_cast<double>(slots)),
         dies_(machine.dies),
         chunk_(machine.dispatch_chunk),
         per_die_(machine.dispatch == Dispatch::kRoundRobinPerDie),
@@ -94,6 +98,12 @@ class Dispatcher {
 
   /// The queue that feeds a die.
   [[nodiscard]] std::uint32_t queue(std::uint32_t die) const { return per_die_ ? die : 0; }
+
+  /// Between the block that a die's queue gave last and the next: a machine that is still being
+  /// filled starts its blocks spread out, so that they do not march in step by accident.
+  [[nodiscard]] double interval_ns(std::uint32_t die) const {
+    return std::max(interval_ns_, taken_[queue(die)] < first_ ? spread_ns_ : 0);
+  }
 
   std::uint64_t next(std::uint32_t die) {
     const std::uint32_t q = queue(die);
@@ -105,6 +115,9 @@ class Dispatcher {
 
  private:
   std::uint64_t blocks_;
+  std::uint64_t first_;
+  double interval_ns_;
+  double spread_ns_;
   std::uint32_t dies_;
   std::uint32_t chunk_;
   bool per_die_;
@@ -121,9 +134,9 @@ class Replay {
         weight_(1 / share),
         dies_(dies),
         llc_per_l2_set_(llc_sets_per_l2_set(m_)),
+        l2_(source.sets() * dies, m_.l2.ways),
         llc_(m_.llc ? source.sets() * llc_per_l2_set_ : 0, m_.llc ? m_.llc->ways : 1),
         queue_(num_slots()) {
-    for (std::uint32_t d = 0; d < dies_; ++d) l2_.emplace_back(source.sets(), m_.l2.ways);
     domains_.resize(dies_);
     misses_by_buffer_.resize(std::max<std::size_t>(256, p_.lines.buffers.size()));
     l2_server_.resize(dies_);
@@ -138,7 +151,8 @@ class Replay {
   }
 
   SimResult run(std::span<const std::uint32_t> permutation) {
-    Dispatcher dispatcher(m_, permutation.size());
+    const bool per_die = m_.dispatch == Dispatch::kRoundRobinPerDie;
+    Dispatcher dispatcher(m_, permutation.size(), num_slots() / (per_die ? dies_ : 1));
     std::vector<Slot> slots = fill_slots();
     std::vector<double> next_start(dispatcher.queue(m_.dies - 1) + 1, 0.0);
     while (!queue_.empty()) {
@@ -152,7 +166,7 @@ class Replay {
         }
         double& gate = next_start[dispatcher.queue(slot.die)];
         const double start = std::max(now, gate);
-        gate = start + m_.dispatch_interval_ns;
+        gate = start + dispatcher.interval_ns(slot.die);
         slot.block = source_.open(permutation[index]);
         slot.index = static_cast<std::uint32_t>(index);
         slot.step = 0;
@@ -238,11 +252,11 @@ class Replay {
 
   double run_step(Slot& slot, double now) {
     StepTraffic step;
-    Cache& l2 = l2_[slot.die];
+    const std::uint32_t first_set = slot.die * source_.sets();
     source_.for_each(
-        slot.block, slot.step, [&](std::uint32_t set) { l2.prefetch(set); },
+        slot.block, slot.step, [&](std::uint32_t set) { l2_.prefetch(first_set + set); },
         [&](std::uint32_t line, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-            std::uint32_t buffer) { request(l2, step, line, set, kind, sectors, buffer); });
+            std::uint32_t buffer) { request(first_set, step, line, set, kind, sectors, buffer); });
     run_deferred(step);
     domains_[slot.die].l2.requests += step.units;
     domains_[slot.die].l2.hits += step.units - step.missed_units;
@@ -286,11 +300,11 @@ class Replay {
     return done + latency;
   }
 
-  void request(Cache& l2, StepTraffic& step, std::uint32_t line, std::uint32_t set, AccessKind kind,
-               std::uint8_t sectors, std::uint32_t buffer) {
+  void request(std::uint32_t first_set, StepTraffic& step, std::uint32_t line, std::uint32_t set,
+               AccessKind kind, std::uint8_t sectors, std::uint32_t buffer) {
     Evicted out;
     const bool write = kind != AccessKind::kLoad;
-    const std::uint8_t before = l2.access(set, line, sectors, write, out);
+    const std::uint8_t before = l2_.access(first_set + set, line, sectors, write, out);
     const std::uint32_t units = p_.units.of(kind, sectors);
     std::uint32_t missed_units = 0;
     if (kind == AccessKind::kStore) {
@@ -372,7 +386,7 @@ class Replay {
     const auto keep = [&](std::uint32_t line, std::uint8_t dirty) {
       left.emplace_back(line, dirty);
     };
-    for (const Cache& l2 : l2_) l2.for_each_dirty(keep);
+    l2_.for_each_dirty(keep);
     llc_.for_each_dirty(keep);
     if (m_.llc) std::sort(left.begin(), left.end());
     for (std::size_t i = 0; i < left.size(); ++i) {
@@ -444,7 +458,7 @@ class Replay {
   }
 
   /// Weight of one request in a slot's running means.
-  static constexpr double kSmoothing = 1.0 / 32;
+  static constexpr double kSmoothing = 1.0 / 8;
 
   const Prepared& p_;
   const Machine& m_;
@@ -452,7 +466,7 @@ class Replay {
   double weight_;       // a request stands for so many
   std::uint32_t dies_;  // looked at, the first ones
   std::uint32_t llc_per_l2_set_;
-  std::vector<Cache> l2_;
+  Cache l2_;  // of all dies, one after the other: one array, few pages
   Cache llc_;
   std::vector<LastLevelAccess> deferred_;
   SlotQueue queue_;

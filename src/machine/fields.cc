@@ -15,6 +15,7 @@ constexpr auto kMachineFields = std::to_array<Field<Machine>>({
     {"dispatch", &Machine::dispatch},
     {"dispatch_chunk", &Machine::dispatch_chunk},
     {"dispatch_interval_ns", &Machine::dispatch_interval_ns, kZeroAllowed},
+    {"start_spread_ns", &Machine::start_spread_ns, kZeroAllowed},
     {"simds_per_cu", &Machine::simds_per_cu},
     {"waves_per_simd", &Machine::waves_per_simd},
     {"blocks_per_cu", &Machine::blocks_per_cu},

@@ -145,7 +145,7 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
   add(coarse, beginning, few_dies, 48);
   add(coarse, blocks, few_dies, 16);
   add(4 * coarse, blocks, 0, 4);
-  add(16 * coarse, blocks, 0, 1);
+  add(8 * coarse, blocks, 0, 1);
   return rungs;
 }
 

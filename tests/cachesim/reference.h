@@ -124,6 +124,7 @@ class Reference {
     const bool per_die = m_.dispatch == Dispatch::kRoundRobinPerDie;
     queues_.assign(per_die ? m_.dies : 1, {});
     gates_.assign(queues_.size(), 0);
+    begun_.assign(queues_.size(), 0);
     for (std::size_t p = 0; p < permutation.size(); ++p) {
       queues_[per_die ? p / m_.dispatch_chunk % m_.dies : 0].emplace_back(p, permutation[p]);
     }
@@ -166,7 +167,11 @@ class Reference {
       slot.step = 0;
       domain.blocks += 1;
       const double start = std::max(now, gates_[q]);
-      gates_[q] = start + m_.dispatch_interval_ns;
+      ++begun_[q];
+      const double slots = static_cast<double>(slots_.size() / queues_.size());
+      const bool filling = static_cast<double>(begun_[q]) < slots;
+      gates_[q] =
+          start + std::max(m_.dispatch_interval_ns, filling ? m_.start_spread_ns / slots : 0);
       if (start > now) {
         slot.ticks = ticks(start);
         return;
@@ -197,8 +202,8 @@ class Reference {
   }
 
   double memory_end(Slot& slot, const Traffic& t, double now) {
-    // Running means over about thirty-two requests of the slot.
-    const double fresh = std::min(1.0, t.requests / 32);
+    // Running means over about eight requests of the slot.
+    const double fresh = std::min(1.0, t.requests / 8);
     slot.misses += fresh * (t.misses / t.requests - slot.misses);
     slot.llc_misses += fresh * (t.llc_misses / t.requests - slot.llc_misses);
     slot.fabric += fresh * (t.fabric / t.requests - slot.fabric);
@@ -315,6 +320,7 @@ class Reference {
   LruCache llc_;
   std::vector<std::list<std::pair<std::uint64_t, std::uint32_t>>> queues_;
   std::vector<double> gates_;
+  std::vector<std::uint64_t> begun_;
   std::vector<Slot> slots_;
   std::vector<double> l2_free_, fabric_free_, cu_free_;
   double llc_free_ = 0;

@@ -51,6 +51,7 @@ inline Machine random_machine(Random& random) {
   m.dispatch = coin(random) ? Dispatch::kRoundRobinPerDie : Dispatch::kSingleQueue;
   m.dispatch_chunk = static_cast<std::uint32_t>(1 + random.below(3));
   m.dispatch_interval_ns = coin(random) ? 0 : uniform(random, 0, 100);
+  m.start_spread_ns = coin(random) ? 0 : uniform(random, 0, 2000);
   m.clock_ghz = uniform(random, 0.5, 3);
   const auto line_bytes = one_of(random, {128U, 64U});
   m.l1 = random_cache(random, one_of(random, {128U, 64U}));
