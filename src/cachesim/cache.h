@@ -113,31 +113,9 @@ class Cache {
   std::uint8_t access(std::uint32_t set, std::uint32_t line, std::uint8_t sectors, bool write,
                       Evicted& evicted) {
     WayGroup* groups = data_.data() + std::size_t{set} * groups_;
-    for (std::uint32_t i = 0; i < groups_; ++i) {
-      if (const std::uint32_t mask = match_tags(groups[i], line); mask != 0) {
-        const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
-        WayGroup& g = groups[i];
-        const std::uint8_t before = g.valid[way];
-        g.valid[way] |= sectors;
-        if (write) g.dirty[way] |= sectors;
-        touch(groups, g, way);
-        return before;
-      }
-    }
-    for (std::uint32_t i = 0; i < groups_; ++i) {
-      if (const std::uint32_t mask = match_age(groups[i], static_cast<std::uint8_t>(ways_ - 1));
-          mask != 0) {
-        const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
-        WayGroup& g = groups[i];
-        evicted = {g.tags[way], g.dirty[way]};
-        g.tags[way] = line;
-        g.valid[way] = sectors;
-        g.dirty[way] = write ? sectors : 0;
-        touch(groups, g, way);
-        break;
-      }
-    }
-    return 0;
+    // Sixteen ways or fewer is the common case; with the count known, the loops below vanish.
+    return groups_ == 1 ? access_in(groups, 1, line, sectors, write, evicted)
+                        : access_in(groups, groups_, line, sectors, write, evicted);
   }
 
   /// Calls visit(line, dirty sectors) for every line that holds written data.
@@ -153,9 +131,40 @@ class Cache {
  private:
   static constexpr std::uint32_t kPadding = 127;
 
-  void touch(WayGroup* groups, WayGroup& g, std::uint32_t way) {
+  [[gnu::always_inline]] std::uint8_t access_in(WayGroup* groups, std::uint32_t count,
+                                                std::uint32_t line, std::uint8_t sectors,
+                                                bool write, Evicted& evicted) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (const std::uint32_t mask = match_tags(groups[i], line); mask != 0) {
+        const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
+        WayGroup& g = groups[i];
+        const std::uint8_t before = g.valid[way];
+        g.valid[way] |= sectors;
+        if (write) g.dirty[way] |= sectors;
+        touch(groups, count, g, way);
+        return before;
+      }
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (const std::uint32_t mask = match_age(groups[i], static_cast<std::uint8_t>(ways_ - 1));
+          mask != 0) {
+        const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
+        WayGroup& g = groups[i];
+        evicted = {g.tags[way], g.dirty[way]};
+        g.tags[way] = line;
+        g.valid[way] = sectors;
+        g.dirty[way] = write ? sectors : 0;
+        touch(groups, count, g, way);
+        break;
+      }
+    }
+    return 0;
+  }
+
+  [[gnu::always_inline]] static void touch(WayGroup* groups, std::uint32_t count, WayGroup& g,
+                                           std::uint32_t way) {
     const std::uint8_t age = g.ages[way];
-    for (std::uint32_t i = 0; i < groups_; ++i) grow_younger(groups[i], age);
+    for (std::uint32_t i = 0; i < count; ++i) grow_younger(groups[i], age);
     g.ages[way] = 0;
   }
 

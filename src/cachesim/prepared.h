@@ -142,9 +142,9 @@ class ExactSource {
       const std::uint32_t n = std::min(kBatch, end - first);
       for (std::uint32_t i = 0; i < n; ++i) {
         line[i] = b.anchors[requests[first + i].slot] + requests[first + i].line;
-        set[i] = p_->l2_set(line[i]);
-        prefetch(set[i]);
       }
+      p_->l2_set.map(line.data(), set.data(), n);
+      for (std::uint32_t i = 0; i < n; ++i) prefetch(set[i]);
       for (std::uint32_t i = 0; i < n; ++i) {
         const LineRequest& r = requests[first + i];
         visit(line[i], set[i], r.kind, r.sectors, b.lines->slot_buffer[r.slot]);
