@@ -2,7 +2,7 @@
 //
 // Two things a plain C lexer would throw away are kept: line breaks, because a statement may end at
 // one (people who come from Python leave the semicolon out), and comments, because the printers
-// carry them into the kernel and because `a // b` deserves an explanation (see parse.cpp).
+// carry them into the kernel and because `a // b` deserves an explanation (see parse.cc).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The inner step of verification, shared by verify.cpp and guard.cpp.
+// The inner step of verification, shared by verify.cc and guard.cc.
 #pragma once
 
 #include <vector>

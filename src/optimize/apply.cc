@@ -59,7 +59,7 @@ std::vector<std::string> parse_arguments(const vgpu::BuiltProgram& built) {
   return arguments;
 }
 
-/// Blocks to compare: as many as take a second or two on the virtual GPU, from four up. Whether
+/// Blocks to compare: as many as take half a second on the virtual GPU, from four up. Whether
 /// each block goes to the right place is proved elsewhere, for all of them; this checks the code.
 std::uint64_t compared_blocks(const Trace& trace) {
   constexpr double kInstructions = 80e6;  // of waves, about what a core runs in a second
@@ -72,7 +72,7 @@ std::uint64_t compared_blocks(const Trace& trace) {
     }
     cost = std::max(cost, 2 * seconds);  // the original's block and the patched one's
   }
-  return static_cast<std::uint64_t>(std::clamp(1.5 / std::max(cost, 1e-9), 4.0, 64.0));
+  return static_cast<std::uint64_t>(std::clamp(0.5 / std::max(cost, 1e-9), 4.0, 64.0));
 }
 
 }  // namespace

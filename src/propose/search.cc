@@ -143,7 +143,7 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
     rungs.push_back({std::move(name), share, n, dies, keep});
   };
   add(coarse, beginning, few_dies, 48);
-  add(coarse, blocks, few_dies, 16);
+  add(coarse, blocks, few_dies, 10);
   add(4 * coarse, blocks, 0, 4);
   add(8 * coarse, blocks, 0, 1);
   return rungs;

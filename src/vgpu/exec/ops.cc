@@ -1524,7 +1524,8 @@ void matrix_input(Wave& w, const MatrixShape& shape, const u32* list, A (*out)[k
     for (u32 e = 0; e < shape.per_lane; ++e) {
       const T* in = spread(w, list[e / sizeof(T)], scratch);
       const u32 shift = 8 * (e % sizeof(T));
-      LANES out[e][i] = static_cast<A>(static_cast<i8>(in[i] >> shift));  // NOLINT(bugprone-signed-char-misuse)
+      LANES out[e][i] =
+          static_cast<A>(static_cast<i8>(in[i] >> shift));  // NOLINT(bugprone-signed-char-misuse)
     }
   };
   switch (shape.input) {
@@ -1585,7 +1586,8 @@ void multiply(const MatrixShape& s, const A (*a)[kLanes], const A (*b)[kLanes], 
       const Place place = result_place(s, block, row, 0);
       A* out = d[place.element] + place.lane;
       A sum[kN];
-      for (u32 col = 0; col < kN; ++col) sum[col] = out[col];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
+      for (u32 col = 0; col < kN; ++col)
+        sum[col] = out[col];  // NOLINT(clang-analyzer-core.uninitialized.Assign)
       for (u32 k = 0; k < s.k; ++k) {
         const u32 e = k % s.per_lane;
         const A x = a[e][input_lane(s, block, row, k)];
