@@ -43,6 +43,9 @@ std::string_view bound_name(Bound bound);
 struct SimResult {
   bool exact = false;
   double sampled_share = 1;  ///< of the requests that were replayed
+  /// Of a replay of part of the launch: requests replayed over those expected. Far from 1 where the
+  /// part favours some cache sets (power-of-two strides) and the sample has others.
+  double coverage = 1;
   LevelCounts l1;            ///< loads, the same for every swizzle
   LevelCounts l2;
   std::optional<LevelCounts> llc;  ///< reads that missed L2

@@ -429,6 +429,8 @@ class Replay {
   /// What a part of the launch says of the whole: counts grow like the requests, time like the
   /// blocks.
   void extrapolate(SimResult& r, double blocks) const {
+    const double share = blocks / static_cast<double>(p_.lines.blocks.size()) * dies_ / m_.dies;
+    r.coverage = r.l2.requests / (p_.total_units * share);
     if (r.l2.requests <= 0) return;
     const double grow = p_.total_units / r.l2.requests;
     for (double* v : {&r.l2.requests, &r.l2.hits, &r.hbm_read_bytes, &r.hbm_write_bytes})

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verb.h"
+#include "report/metrics.h"
 
 namespace swizzleperf {
 
@@ -19,7 +20,7 @@ const std::vector<Verb>& verbs() {
   return all;
 }
 
-nlohmann::ordered_json json_document() { return {{"schema_version", 1}}; }
+nlohmann::ordered_json json_document() { return {{"schema_version", kSchemaVersion}}; }
 
 std::string to_text(const nlohmann::ordered_json& document) { return document.dump(2) + "\n"; }
 

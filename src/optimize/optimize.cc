@@ -143,7 +143,14 @@ class Judge {
     if (rung == rungs_.size()) return replayer_.exact(all);
     const Rung& r = rungs_[rung];
     const std::span<const std::uint32_t> part(all.data(), r.blocks);
-    return r.share >= 1 ? replayer_.exact(part) : replayer_.sampled(samples_[rung], part, r.dies);
+    if (r.share >= 1) return replayer_.exact(part);
+    SimResult result = replayer_.sampled(samples_[rung], part, r.dies);
+    // The beginning of the launch may live in cache sets that the sample lacks; the whole does not.
+    constexpr double kTrusted = 0.5;
+    if (result.coverage < kTrusted || result.coverage > 1 / kTrusted) {
+      result = replayer_.sampled(samples_[rung], all, r.dies);
+    }
+    return result;
   }
 
   const Launch& launch_;
