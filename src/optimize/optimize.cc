@@ -199,6 +199,15 @@ SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Ju
   return result;
 }
 
+/// Replays the finalists exactly and ranks them by that.
+void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective objective,
+                    const Machine& machine, unsigned threads) {
+  parallel_for(finalists.size(), threads, [&](std::uint64_t i, unsigned) {
+    finalists[i].score = judge.score(finalists[i].candidate, judge.rungs().size());
+  });
+  rank(finalists, {objective, machine.error_time / 2});
+}
+
 /// Puts the best swizzle into the source and checks it; says in `not_applied` why it cannot.
 void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
                std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
@@ -316,16 +325,16 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   o.search = run_search(request, o.launch, judge_orders);
   const bool found = !o.search.finalists.empty();
   if (found) {
-    o.best_swizzle = make_swizzle(o.search.finalists.front().candidate.spec);
+    decide_exactly(o.search.finalists, judge_orders, request.objective, machine, request.threads);
+    const Candidate& best = o.search.finalists.front().candidate;
+    o.best_swizzle = make_swizzle(best.spec);
+    o.best = judge_orders.exact(best);
     o.proof = prove(*o.best_swizzle, o.launch.shape, request.threads);
     o.code = helper_code(*o.best_swizzle, o.launch, *o.proof);
   }
-  // The two exact replays and the patch need nothing of each other.
-  const std::array<std::function<void()>, 3> last = {
+  // The identity's exact replay and the patch need nothing of each other.
+  const std::array<std::function<void()>, 2> last = {
       [&] { o.baseline = judge_orders.exact(identity_candidate(o.launch.shape)); },
-      [&] {
-        if (found) o.best = judge_orders.exact(o.search.finalists.front().candidate);
-      },
       [&] {
         if (found) try_apply(o, spec, built, scratch.path());
       }};

@@ -142,10 +142,9 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
     if (n < blocks) name += fmt::format(", first {} blocks", n);
     rungs.push_back({std::move(name), share, n, dies, keep});
   };
-  add(coarse, beginning, few_dies, 48);
+  add(coarse, beginning, few_dies, 40);
   add(coarse, blocks, few_dies, 10);
-  add(4 * coarse, blocks, 0, 4);
-  add(8 * coarse, blocks, 0, 1);
+  add(8 * coarse, blocks, 0, 2);
   return rungs;
 }
 

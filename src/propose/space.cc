@@ -27,7 +27,8 @@ View view_of(const LaunchShape& shape) {
           static_cast<std::int64_t>(shape.grid.count()), shape.num_xcds};
 }
 
-/// Values of one parameter. The names are the ones that families use (swizzles.h).
+/// Values of one parameter. The names are the ones that families use (swizzles.h). Behind most die
+/// steps (`dense` is false) only tile heights vary: the climb from the best finds the rest.
 std::set<std::int64_t> values_of(const SwizzleParameter& p, const View& view, bool dense) {
   std::set<std::int64_t> values;
   if (p.name == "chunk") {
@@ -41,10 +42,8 @@ std::set<std::int64_t> values_of(const SwizzleParameter& p, const View& view, bo
                  : std::set<std::int64_t>{4, 8, 16};
     std::erase_if(values, [&](std::int64_t h) { return h > extent; });
   } else if (p.name == "group") {
-    for (const std::int64_t factor : {2, 4, 8, 16}) values.insert(factor * view.dies);
-  } else if (p.name == "seed" || p.name == "cols") {
-    return {};  // a random order is a bad reference, not a candidate; cols keeps its default
-  } else {
+    values = {4 * view.dies, 16 * view.dies};
+  } else if (dense && p.name != "cols") {  // cols keeps its default: the grid's own
     for (std::int64_t v = 2; v <= 16; v *= 2) values.insert(v);
   }
   std::erase_if(values, [&](std::int64_t v) { return v < p.minimum || v > p.maximum; });
@@ -91,7 +90,8 @@ std::vector<std::string> enumerate_swizzles(const LaunchShape& shape) {
   std::vector<std::string> dense_in_die = {""};   // behind no die step or the simplest one
   std::vector<std::string> sparse_in_die = {""};  // behind the others
   for (const SwizzleFamily& family : swizzle_families()) {
-    if (!family.always_bijective || family.name == "identity") continue;
+    // A random order is a reference for how bad it can get, not a candidate.
+    if (!family.always_bijective || family.name == "identity" || family.name == "random") continue;
     if (family.role == SwizzleRole::kDieStep) {
       for (std::string& s : specs_of(family, view, false)) die_steps.push_back(std::move(s));
     } else if (view.blocks > 1) {
