@@ -104,6 +104,25 @@ std::vector<Candidate> climb_from(const std::vector<Ranked>& ranked, const Searc
   return distinct(near, setup, seen, ignored);
 }
 
+/// The composition that experts arrive at by hand: each die a contiguous share, walked in bands.
+bool is_experts(const Candidate& candidate) {
+  const std::string& spec = candidate.spec;
+  return spec == "die-contiguous" || spec == "die-contiguous+y-fastest" ||
+         spec.starts_with("die-contiguous+grouped:");
+}
+
+/// Drops all but the first `keep`. The best of the experts' kind stays in whatever its rank, so
+/// that the last, exact comparison is always against it too.
+void shorten(std::vector<Ranked>& ranked, std::size_t keep) {
+  if (ranked.size() <= keep) return;
+  const auto experts = std::find_if(ranked.begin(), ranked.end(),
+                                    [](const Ranked& r) { return is_experts(r.candidate); });
+  if (experts != ranked.end() && experts - ranked.begin() >= static_cast<std::ptrdiff_t>(keep)) {
+    std::swap(ranked[keep - 1], *experts);
+  }
+  ranked.resize(keep);
+}
+
 }  // namespace
 
 Score score_of(const SimResult& r) {
@@ -157,7 +176,7 @@ SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
   std::vector<Candidate> alive = distinct(specs, setup, seen, result.refused);
   for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
     std::vector<Ranked> ranked = replay_all(alive, rung, setup, hooks);
-    if (ranked.size() > rungs[rung].keep) ranked.resize(rungs[rung].keep);
+    shorten(ranked, rungs[rung].keep);
     alive.clear();
     for (const Ranked& r : ranked) alive.push_back(r.candidate);
     if (rung == 0) {
