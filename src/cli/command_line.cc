@@ -66,10 +66,12 @@ void check_verb(const std::vector<std::string>& arguments) {
                                 arguments[0], did_you_mean(arguments[0], known)));
 }
 
-void check_remaining(const CLI::App& app) {
+void check_remaining(const CLI::App& app, unsigned uses) {
   for (const std::string& word : app.remaining()) {
     if (!word.starts_with('-'))
-      throw usage_error(fmt::format("'{}' is one argument too many for {}", word, app.get_name()));
+      throw usage_error(fmt::format(
+          "'{}' is one argument too many for {}{}", word, app.get_name(),
+          uses & kProgramArguments ? "; the program's own arguments go behind --" : ""));
     const std::string name = word.substr(0, word.find('='));
     throw usage_error(fmt::format("{} has no option {}{}", app.get_name(), name,
                                   did_you_mean(name, names_of(app))));
@@ -122,7 +124,7 @@ std::optional<Invocation> parse_command_line(const std::vector<std::string>& arg
     throw usage_error(fault.what());
   }
   CLI::App* verb = application.app.get_subcommands().front();
-  check_remaining(*verb);
+  check_remaining(*verb, application.uses.at(verb));
   apply_settings(application.app, *verb);
   if (dashes != arguments.end()) {
     if ((application.uses.at(verb) & kProgramArguments) == 0)

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -111,7 +112,8 @@ std::string proof(const OptimizeOutcome& o) {
 
 std::string patch(const OptimizeOutcome& o, const fs::path& directory) {
   if (!o.applied || !o.not_applied.empty())
-    return wrap("No patch: " + o.not_applied + ".", output_width());
+    return wrap("No patch: " + o.not_applied + (o.not_applied.ends_with('.') ? "" : "."),
+                output_width());
   const vgpu::BlockComparison& c = o.applied->comparison;
   std::string text =
       wrap(fmt::format(
@@ -125,7 +127,18 @@ std::string patch(const OptimizeOutcome& o, const fs::path& directory) {
   return text;
 }
 
-std::string console(const OptimizeOutcome& o, const fs::path& directory) {
+/// The user's own candidates that were not replayed, and why.
+std::string refused(const OptimizeOutcome& o, const std::vector<std::string>& given) {
+  std::string text;
+  for (const Refused& r : o.search.refused) {
+    if (std::find(given.begin(), given.end(), r.spec) != given.end())
+      text += wrap(fmt::format("Not replayed: {}: {}.", r.spec, r.reason), output_width(), 2);
+  }
+  return text;
+}
+
+std::string console(const OptimizeOutcome& o, const fs::path& directory,
+                    const std::vector<std::string>& given) {
   const Launch& l = o.launch;
   std::string text =
       fmt::format("{} on {}\n", l.trace.kernel, l.machine.title) +
@@ -136,7 +149,12 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory) {
       "\n" + figures(o);
   text += heading("Verdict: " + std::string(decision_name(o.verdict.decision)));
   text += wrap(o.verdict.reason + ".", output_width());
-  if (o.best_swizzle) {
+  const bool taken = o.verdict.decision != Verdict::Decision::kKeepIdentity;
+  if (o.best_swizzle && !taken) {
+    text += wrap("(The best order found was " + o.best_swizzle->spec + ".)", output_width());
+  }
+  text += refused(o, given);
+  if (o.best_swizzle && taken) {
     text += heading("Swizzle: " + o.best_swizzle->spec);
     text += wrap(o.best_swizzle->words, output_width());
     text += remaps(o);
@@ -156,6 +174,8 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory) {
 Outcome run(const Options& options, const ProgramOptions& program, const CommonOptions& common) {
   if (!options.resume.empty() && !options.run_directory.empty())
     throw usage_error("--resume names the run directory itself: leave --run-dir out");
+  for (const std::string& spec : common.swizzles)
+    make_swizzle(spec);  // told now, not after a search
   OptimizeRequest request;
   const Machine machine = load_machine(common.machine);
   request.program = program_spec(program, common, machine);
@@ -171,9 +191,12 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
   request.quiet = common.quiet;
   const OptimizeOutcome o = optimize(request);
   const bool patched = o.applied && o.not_applied.empty();
-  if (options.in_place && patched) write_file(program.program, o.applied->splice.patched);
+  const bool in_place = options.in_place && patched;
+  if (in_place) write_file(program.program, o.applied->splice.patched);
   Outcome outcome;
-  outcome.text = common.json ? o.json.dump(2) + "\n" : console(o, request.run_directory);
+  outcome.text =
+      common.json ? o.json.dump(2) + "\n" : console(o, request.run_directory, common.swizzles);
+  if (in_place && !common.json) outcome.text += program.program + " was patched in place.\n";
   const bool differs = o.applied && !o.applied->comparison.first_difference.empty();
   if (differs) outcome.exit = Exit::kCheckFailed;
   return outcome;

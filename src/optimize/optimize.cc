@@ -83,11 +83,10 @@ void open_run_directory(const OptimizeRequest& r) {
   }
   for (const auto& [key, value] : config.items()) {
     if (!before.contains(key) || before[key] != value) {
-      throw usage_error(
-          fmt::format("{}: the run was started with another {} ({}, now {}); start a "
-                      "new run directory",
-                      r.run_directory.string(), key,
-                      before.contains(key) ? before[key].dump() : "none", value.dump()));
+      throw usage_error(fmt::format(
+          "{}: the run was started with other {} ({}, now {}); start a new run directory",
+          r.run_directory.string(), key, before.contains(key) ? before[key].dump() : "none",
+          value.dump()));
     }
   }
 }
@@ -174,11 +173,14 @@ SimResult from_json(const json& j) {
   return r;
 }
 
+/// Samples do not tell misses apart that are closer than this.
+constexpr double kMissTie = 0.002;
+
 SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Judge& judge) {
   Progress progress(request.quiet);
   const std::vector<Rung>& rungs = judge.rungs();
   const SearchSetup setup = {launch.shape,
-                             {request.objective, launch.machine.error_time / 2},
+                             {request.objective, launch.machine.error_time / 2, kMissTie},
                              request.extra_swizzles,
                              request.threads};
   SearchHooks hooks;
@@ -194,8 +196,9 @@ SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Ju
         (static_cast<double>(rung) + part) / static_cast<double>(rungs.size()));
   };
   SearchResult result = search(setup, rungs, hooks);
-  progress.finish(fmt::format("search: {} distinct orders replayed, {} refused", result.candidates,
-                              result.refused.size()));
+  progress.finish(fmt::format(
+      "search: {} distinct orders replayed ({} more specifications repeat them or the identity)",
+      result.candidates, result.refused.size()));
   return result;
 }
 
@@ -205,7 +208,7 @@ void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective obje
   parallel_for(finalists.size(), threads, [&](std::uint64_t i, unsigned) {
     finalists[i].score = judge.score(finalists[i].candidate, judge.rungs().size());
   });
-  rank(finalists, {objective, machine.error_time / 2});
+  rank(finalists, {objective, machine.error_time / 2, 0});
 }
 
 /// Puts the best swizzle into the source and checks it; says in `not_applied` why it cannot.

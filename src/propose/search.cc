@@ -2,6 +2,7 @@
 #include "propose/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <tuple>
@@ -131,11 +132,21 @@ Score score_of(const SimResult& r) {
 
 void rank(std::vector<Ranked>& candidates, const Ranking& ranking) {
   double least = std::numeric_limits<double>::infinity();
-  for (const Ranked& r : candidates) least = std::min(least, leading(r.score, ranking.objective));
+  double fewest = std::numeric_limits<double>::infinity();
+  for (const Ranked& r : candidates) {
+    least = std::min(least, leading(r.score, ranking.objective));
+    fewest = std::min(fewest, r.score.l2_misses);
+  }
+  // Misses in steps of the tie above the fewest: a total order, unlike "within a tie of each
+  // other".
+  const double step = ranking.miss_tie * fewest;
+  const auto misses = [&](const Ranked& r) {
+    return step > 0 ? std::floor((r.score.l2_misses - fewest) / step) : r.score.l2_misses;
+  };
   const auto key = [&](const Ranked& r) {
     const double value = leading(r.score, ranking.objective);
     const bool tied = value <= least * (1 + ranking.tie);
-    return std::tuple(tied ? 0.0 : value, r.score.l2_misses, r.candidate.spec.size(),
+    return std::tuple(tied ? 0.0 : value, misses(r), r.candidate.spec.size(),
                       std::string_view(r.candidate.spec));
   };
   std::sort(candidates.begin(), candidates.end(),

@@ -36,7 +36,8 @@ Score score_of(const SimResult& result);
 /// even where it costs no time. Under the other objectives misses or memory bytes come first.
 struct Ranking {
   Objective objective = Objective::kTime;
-  double tie = 0.025;  ///< relative; half the model's stated error of time
+  double tie = 0.025;   ///< relative; half the model's stated error of time
+  double miss_tie = 0;  ///< relative; misses closer than this are equal, and simplicity decides
 };
 
 struct Candidate {

@@ -32,10 +32,11 @@ std::string launch_words(const Dim3& grid, const Dim3& block) {
 std::string method_words(const Trace& trace) {
   const TraceMethod& m = trace.method;
   if (m.blocks_extrapolated == 0) return "every block was run on the virtual GPU";
+  const std::uint64_t blocks = trace.grid.count();
   return fmt::format(
-      "{} blocks were run on the virtual GPU, {} of them only to check the extrapolation to the "
-      "other {}",
-      m.blocks_run, m.blocks_checked, m.blocks_extrapolated);
+      "{} of {} blocks were run whole on the virtual GPU, the other {} extrapolated from them and "
+      "checked on {}",
+      blocks - m.blocks_extrapolated, blocks, m.blocks_extrapolated, m.blocks_checked);
 }
 
 std::string bytes_words(double bytes) { return scaled(bytes, "B"); }

@@ -278,12 +278,11 @@ SwizzleParameter height_parameter(std::int64_t fallback) {
 }
 
 SwizzleParameter cols_parameter() {
-  return {std::string(kCols), "columns of the picture that the launch is; 0 = num_pid_x", 0, 0,
-          kMost};
+  return {std::string(kCols), "columns of the grid that the launch is; 0 = num_pid_x", 0, 0, kMost};
 }
 
 SwizzleParameter bits_parameter() {
-  return {"bits", "log2 of the side of a tile; 0 = the largest that fits the picture", 0, 0, 10};
+  return {"bits", "log2 of the side of a tile; 0 = the largest that fits the grid", 0, 0, 10};
 }
 
 std::vector<SwizzleTemplate> make_templates() {
@@ -418,7 +417,7 @@ std::vector<SwizzleTemplate> make_templates() {
        {kRandom}},
 
       {{"x-fastest",
-        "Walks the picture row by row, as the hardware dispatches it.",
+        "Walks the grid row by row, as the hardware dispatches it.",
         "textbook",
         kInDieStep,
         true,
@@ -428,7 +427,7 @@ std::vector<SwizzleTemplate> make_templates() {
        false,
        {kIdentity}},
       {{"y-fastest",
-        "Walks the picture column by column. Better than rows where what a column shares is larger "
+        "Walks the grid column by column. Better than rows where what a column shares is larger "
         "than what a row shares.",
         "textbook",
         kInDieStep,
@@ -450,7 +449,7 @@ std::vector<SwizzleTemplate> make_templates() {
        true,
        {kSnakeX, kSnakeY}},
       {{"diagonal",
-        "Walks the picture row by row, each row beginning one column further on. Spreads blocks "
+        "Walks the grid row by row, each row beginning one column further on. Spreads blocks "
         "that would otherwise ask the same memory channels at the same time.",
         "textbook (matrix transpose)",
         kInDieStep,

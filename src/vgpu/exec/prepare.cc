@@ -30,6 +30,7 @@
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
+#include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
 
 #include <mutex>
 #include <set>
@@ -230,6 +231,9 @@ void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
   f.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   f.addPass(llvm::InferAddressSpacesPass());
   f.addPass(llvm::SimplifyCFGPass());
+  // The code generator merges neighbouring loads and stores (HIP's float4 is two halves in the IR);
+  // what reaches memory is one access, so the trace must see one.
+  f.addPass(llvm::LoadStoreVectorizerPass());
   f.addPass(llvm::LowerSwitchPass());
   f.addPass(llvm::FixIrreduciblePass());
   f.addPass(llvm::LoopSimplifyPass());

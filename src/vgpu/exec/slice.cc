@@ -118,6 +118,7 @@ class Slicer {
       drain();
     }
     collect_roots();
+    collect_deciding_atomics();
     return std::move(slice_);
   }
 
@@ -216,6 +217,21 @@ class Slicer {
         if (!llvm::isa<llvm::StoreInst>(&i) && slice_.needs(&i))
           slice_.needed_loads.push_back(root_of(object));
       }
+    }
+  }
+
+  void collect_deciding_atomics() {
+    if (kind_ == SliceKind::kAddressesAndStores) {
+      // There results are needed for stored values too; the plain slice knows the difference.
+      slice_.deciding_atomics =
+          Slicer(function_, SliceKind::kAddresses, argument_offsets_).run().deciding_atomics;
+    }
+    if (kind_ != SliceKind::kAddresses) return;
+    for (const llvm::Instruction& i : llvm::instructions(function_)) {
+      // A compare-and-swap's result nearly always decides its own retry, nothing else.
+      if (llvm::isa<llvm::AtomicRMWInst>(&i) && slice_.needs(&i) &&
+          is_global(space_of(pointer_of(&i))))
+        slice_.deciding_atomics.insert(&i);
     }
   }
 

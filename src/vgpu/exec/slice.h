@@ -31,6 +31,10 @@ struct Slice {
   std::set<const llvm::Instruction*> performed;  ///< memory operations that touch memory for real
   std::vector<PointerRoot> needed_loads;         ///< of global memory
   std::vector<PointerRoot> stores;               ///< to global memory, performed or not
+  /// Atomic updates of global memory whose result decides an address or a branch (work handed out
+  /// by a counter): what a block does then depends on when it runs, and no trace of it is true.
+  /// Empty for kEverything.
+  std::set<const llvm::Instruction*> deciding_atomics;
 
   [[nodiscard]] bool needs(const llvm::Value* value) const { return values.contains(value); }
   [[nodiscard]] bool performs(const llvm::Instruction* i) const { return performed.contains(i); }

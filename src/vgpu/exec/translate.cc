@@ -994,6 +994,10 @@ void Translator::atomic(const llvm::Instruction& i, const llvm::Value* pointer,
                         const llvm::Value* value, AtomicKind kind, const llvm::Value* compared) {
   llvm::Type* type = value->getType();
   const auto bytes = static_cast<std::uint32_t>(layout_.getTypeStoreSize(type).getFixedValue());
+  if (slice_.deciding_atomics.contains(&i))
+    refuse(i,
+           "tracing a kernel whose addresses or branches depend on the result of an atomic on "
+           "global memory (blocks that take their work from a counter)");
   if (!slice_.performs(&i)) {
     if (is_recorded(pointer)) touch(pointer, AccessKind::kAtomic, bytes);
     return;

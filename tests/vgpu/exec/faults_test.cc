@@ -102,6 +102,38 @@ __global__ void fine(int* x) { x[threadIdx.x] = 5; }
   EXPECT_EQ(x[63], 5);
 }
 
+TEST(Refusals, WorkThatACounterHandsOutIsNotTraced) {
+  Device device(R"(
+__global__ void take(int* counter, int* x) {
+  const int i = atomicAdd(counter, 1); x[i] = i; }
+__global__ void count(int* counter, int* x) {
+  x[threadIdx.x] = atomicAdd(counter, 1); }
+)");
+  int* counter = device.buffer(std::vector<int>(1));
+  int* x = device.buffer(std::vector<int>(64));
+  EXPECT_THAT(run(device, "take", {1}, {64}, Mode::kAddress, 0, counter, x),
+              AllOf(HasSubstr("kernel.hip:3"), HasSubstr("depend on the result of an atomic")));
+  EXPECT_EQ(run(device, "take", {1}, {64}, Mode::kFunctional, 0, counter, x), "no error");
+  // A result that is only stored decides nothing.
+  EXPECT_EQ(run(device, "count", {1}, {64}, Mode::kAddress, 0, counter, x), "no error");
+}
+
+TEST(Accesses, NeighbouringHalvesOfAVectorAreOneAccess) {
+  // HIP's float4 is two loads of 8 bytes in the IR; hardware sees one of 16.
+  Device device(R"(
+__global__ void copy(const float4* in, float4* out) {
+  out[threadIdx.x] = in[threadIdx.x] * 2.0f; }
+)");
+  auto* in = device.buffer(std::vector<float>(256));
+  auto* out = device.buffer(std::vector<float>(256));
+  const KernelInfo& info = device.kernel("copy");
+  const auto kernargs = device.pack(info, in, out);
+  const Recorded r = test::record(device.module(), info, Launch{{1}, {64}, 0, kernargs, 0},
+                                  {0, 0, 0}, Mode::kAddress, device.memory());
+  ASSERT_EQ(r.events.size(), 2U);
+  EXPECT_EQ(r.patterns[r.events[0].pattern], (Pattern{{0, 1024}}));
+}
+
 TEST(Refusals, BadModulesAndLaunches) {
   const std::vector<std::byte> nonsense(100, std::byte{0x42});
   EXPECT_THAT(sentence([&] { Module::load(nonsense, "program.hip"); }), HasSubstr("program.hip"));
