@@ -41,6 +41,7 @@ void write_in_place(const fs::path& file, std::string_view text) {
 
 /// Fills the temporary file and renames it; 0, or the errno of the step that failed.
 int replace(const fs::path& temporary, const fs::path& target, std::string_view text, mode_t mode) {
+  const Temporary until_renamed(temporary);
   const Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!fd.valid()) return errno;
   const bool written = write_all(fd, text) && ::fsync(fd.get()) == 0;
@@ -84,6 +85,7 @@ ScratchDirectory::ScratchDirectory() {
         fmt::format("cannot make a scratch directory {}: {}; set TMPDIR to a writable directory",
                     name, reason(errno)));
   path_ = name;
+  temporary_.emplace(path_);
 }
 
 ScratchDirectory::~ScratchDirectory() {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/interrupt.h"
 
 namespace swizzleperf {
 
@@ -14,7 +17,7 @@ std::string read_file(const std::filesystem::path& file);
 /// failure. Throws Error(kInput) naming the file and the reason (no permission, disk full, ...).
 void write_file(const std::filesystem::path& file, std::string_view text);
 
-/// A directory under $TMPDIR (or /tmp), removed with the object.
+/// A directory under $TMPDIR (or /tmp), removed with the object and when a signal ends us.
 class ScratchDirectory {
  public:
   ScratchDirectory();
@@ -25,6 +28,7 @@ class ScratchDirectory {
 
  private:
   std::filesystem::path path_;
+  std::optional<Temporary> temporary_;
 };
 
 }  // namespace swizzleperf

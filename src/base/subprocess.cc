@@ -10,7 +10,8 @@
 // exec closes. The input is handed over as an anonymous file, not a pipe: there is nothing to feed,
 // and no SIGPIPE when the child does not care to read it.
 //
-// Ctrl-C reaches us and not the child's group; PR_SET_PDEATHSIG ends the leader with us.
+// Ctrl-C reaches us and not the child's group: interrupt.cc ends the group. Should we be killed
+// outright, PR_SET_PDEATHSIG ends the leader with us.
 #include "base/subprocess.h"
 
 #include <fcntl.h>
@@ -34,6 +35,7 @@
 #include <system_error>
 
 #include "base/fd.h"
+#include "base/interrupt.h"
 #include "swizzleperf/error.h"
 
 namespace swizzleperf {
@@ -99,6 +101,7 @@ struct Launch {
   if (::getppid() != launch.parent) ::_exit(127);  // it died before the line above
 
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -286,6 +289,7 @@ ChildResult run_child(const ChildSpec& spec) {
   ChildResult result;
   const Clock::time_point begin = Clock::now();
   Child child = start(spec);
+  const ChildGroup group(child.pid);
   attend(child, spec, deadline_after(begin, spec.time_limit_s), result);
   reap(child, result);
   drain_rest(child.out, result.out, spec.capture_bytes);

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 
 #include "base/parallel.h"
 
@@ -20,25 +23,44 @@ void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions
       ->check(CLI::Range(0, 1 << 30));
   app.add_option("--threads", o->threads, "Threads to use (all cores)")->check(CLI::Range(1, 1024));
   app.add_option("--time-limit", o->time_limit_s, "Seconds the program may take (600)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--memory-limit", o->memory_limit_mb, "Megabytes the program may use (no limit)");
-  app.add_option("--step-limit", o->step_limit, "Wave instructions a block may execute");
+      ->check(CLI::Range(0.001, 1e9));
+  app.add_option("--memory-limit", o->memory_limit_mb, "Megabytes the program may use (no limit)")
+      ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--step-limit", o->step_limit, "Wave instructions a block may execute")
+      ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   app.add_flag("--every-block", o->every_block, "Run every block: extrapolate nothing");
 }
 
+namespace {
+
+void check_program(const std::string& program) {
+  constexpr const char* kGive =
+      "give a HIP source, an executable built for swizzleperf, or a trace";
+  if (program.empty()) throw usage_error(fmt::format("the program's name is empty; {}", kGive));
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(program, error);
+  if (std::filesystem::is_regular_file(status)) return;
+  const bool missing = status.type() == std::filesystem::file_type::not_found;
+  std::string what = "is no regular file";
+  if (std::filesystem::is_directory(status)) what = "is a directory";
+  if (missing) what = "no such file";
+  if (!missing && error) what = error.message();
+  throw input_error(fmt::format("{}: {}; {}", program, what, kGive));
+}
+
+}  // namespace
+
 vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& common,
                                const Machine& machine) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(o.program, error)) {
-    throw input_error(
-        fmt::format("{}: no such file; give a HIP source, an executable built for "
-                    "swizzleperf, or a trace",
-                    o.program));
-  }
+  check_program(o.program);
+  if (std::isnan(o.time_limit_s)) throw usage_error("--time-limit takes seconds, not nan");
   vgpu::ProgramSpec spec;
   spec.program = o.program;
   spec.arguments = common.program_arguments;
-  spec.compile_options = o.compile_options;
+  for (const std::string& option : o.compile_options) {
+    // -X=-DN=4 arrives with its first '=': only long names lose it.
+    spec.compile_options.push_back(option.starts_with('=') ? option.substr(1) : option);
+  }
   spec.kernel_regex = common.kernel;
   spec.launch_index = o.launch;
   if (machine.vendor == "amd") spec.arch = machine.arch;

@@ -91,8 +91,11 @@ Params parse_params(const std::vector<std::string>& texts) {
     const auto value = equals == std::string::npos
                            ? std::nullopt
                            : whole_number(std::string_view(text).substr(equals + 1));
-    if (!value) throw usage_error(fmt::format("--param takes NAME=NUMBER, not '{}'", text));
-    params[text.substr(0, equals)] = *value;
+    const std::string name = text.substr(0, equals);
+    if (!value || name.empty())
+      throw usage_error(fmt::format("--param takes NAME=NUMBER, not '{}'", text));
+    if (!params.emplace(name, *value).second)
+      throw usage_error(fmt::format("--param {} is given twice; give it once", name));
   }
   return params;
 }

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "base/files.h"
 #include "swizzleperf/error.h"
@@ -60,7 +61,15 @@ std::optional<json> Journal::find(std::size_t rung, const std::string& spec) con
 void Journal::append(const json& record) {
   const std::string line = record.dump() + "\n";
   const std::lock_guard lock(mutex_);
-  if (::write(fd_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+  // A full disk takes a part of the line and only refuses the rest.
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(fd_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(written));
+      continue;
+    }
     throw input_error(
         fmt::format("{}: cannot be written: {}; the run can be continued with "
                     "--resume once there is room",

@@ -1,13 +1,17 @@
 // See optimize.h.
 #include "optimize/optimize.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 
+#include "base/fd.h"
 #include "base/files.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -55,17 +59,41 @@ json config_of(const OptimizeRequest& r) {
           {"seed", r.seed}};
 }
 
+/// Keeps other processes out of a run directory. The kernel drops the lock when we end, however we
+/// do, and it leaves no file behind.
+Fd lock_run_directory(const fs::path& directory) {
+  Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) {
+    throw input_error(fmt::format("{}: cannot be opened: {}; give a run directory",
+                                  directory.string(), std::generic_category().message(errno)));
+  }
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw input_error(
+        fmt::format("{}: another process works in this run directory; wait for it, or name another "
+                    "directory",
+                    directory.string()));
+  }
+  return fd;
+}
+
+/// A run directory that is ours for as long as this lives.
+struct RunDirectory {
+  Fd lock;
+  bool created = false;  ///< by us, so that it may be removed
+};
+
 /// Creates the run directory, or checks that a resumed one belongs to the same question.
-void open_run_directory(const OptimizeRequest& r) {
+RunDirectory open_run_directory(const OptimizeRequest& r) {
   const fs::path config_file = r.run_directory / "config.json";
   const json config = config_of(r);
   if (!r.resume) {
     std::error_code error;
-    fs::create_directories(r.run_directory, error);
+    const bool created = fs::create_directories(r.run_directory, error);
     if (error) {
       throw input_error(
           fmt::format("{}: cannot be created: {}", r.run_directory.string(), error.message()));
     }
+    Fd lock = lock_run_directory(r.run_directory);
     if (fs::exists(config_file)) {
       throw usage_error(
           fmt::format("{} already holds a run: continue it with --resume, or name "
@@ -73,8 +101,9 @@ void open_run_directory(const OptimizeRequest& r) {
                       r.run_directory.string()));
     }
     write_file(config_file, config.dump(2) + "\n");
-    return;
+    return {std::move(lock), created};
   }
+  Fd lock = lock_run_directory(r.run_directory);
   json before;
   try {
     before = json::parse(read_file(config_file));
@@ -88,6 +117,21 @@ void open_run_directory(const OptimizeRequest& r) {
           r.run_directory.string(), key, before.contains(key) ? before[key].dump() : "none",
           value.dump()));
     }
+  }
+  return {std::move(lock), false};
+}
+
+/// A run whose program does not even give a trace has learned nothing: its directory goes, so that
+/// the corrected program can be run under the same name.
+Trace first_trace(const OptimizeRequest& r, const vgpu::ProgramSpec& spec, bool created,
+                  const fs::path& scratch, std::optional<vgpu::BuiltProgram>& built) {
+  try {
+    return obtain_trace(spec, scratch, &built);
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (!r.resume) fs::remove(r.run_directory / "config.json", ignored);
+    if (created) fs::remove(r.run_directory, ignored);  // only if it is empty
+    throw;
   }
 }
 
@@ -304,7 +348,7 @@ json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, doubl
 OptimizeOutcome optimize(const OptimizeRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   const Machine machine = load_machine(request.machine);
-  open_run_directory(request);
+  const RunDirectory directory = open_run_directory(request);
   const fs::path trace_file = request.run_directory / "launch.trace";
   const ScratchDirectory scratch;
 
@@ -317,7 +361,7 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   if (traced_before) {
     trace = read_trace(trace_file);
   } else {
-    trace = obtain_trace(spec, scratch.path(), &built);
+    trace = first_trace(request, spec, directory.created, scratch.path(), built);
     write_trace(trace, trace_file);
   }
   o.launch = place(std::move(trace), machine);

@@ -321,6 +321,12 @@ Swizzle make_swizzle(std::string_view spec, const Params& params) {
   if (is_formula_text(spec)) {
     return {std::string(spec), "A formula given as text.", Formula::parse(spec, params)};
   }
+  if (!params.empty()) {
+    throw usage_error(
+        fmt::format("'{0}' is no formula, so it takes no --param; write its parameters behind its "
+                    "name, such as {0}:{1}={2}",
+                    spec, params.begin()->first, params.begin()->second));
+  }
   return compose(spec);
 }
 

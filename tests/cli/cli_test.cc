@@ -65,6 +65,46 @@ TEST(Cli, WrongInputIsOneSentence) {
   expect_sentence(run({"machines", "bad.toml"}), 3, "bad.toml:2: unknown key 'diez'");
 }
 
+TEST(Cli, WrongProgramsAreNamedForWhatTheyAre) {
+  const Command run;
+  write_file(run.directory.path() / "k.hip", "int main() {}");
+  expect_sentence(run({"trace", "absent.hip"}), 3, "absent.hip: no such file");
+  expect_sentence(run({"trace", "."}), 3, ".: is a directory");
+  expect_sentence(run({"trace", "/dev/null"}), 3, "/dev/null: is no regular file");
+  expect_sentence(run({"trace", ""}), 2, "name is empty");
+  for (const char* seconds : {"nan", "-1", "0", "inf"})
+    expect_sentence(run({"trace", "k.hip", "--time-limit", seconds}), 2, "--time-limit");
+  for (const char* megabytes : {"0", "-1", "18446744073709551615", "17592186044416"})
+    expect_sentence(run({"trace", "k.hip", "--memory-limit", megabytes}), 2, "--memory-limit");
+  expect_sentence(run({"trace", "k.hip", "--step-limit", "-1"}), 2, "--step-limit");
+}
+
+TEST(Cli, CompileOptionsWithAndWithoutEquals) {
+  const Command run;
+  write_file(run.directory.path() / "k.hip", "int main() {}");
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"-X=-std=c++1"}, {"-X", "-std=c++1"}, {"-X-std=c++1"}}) {
+    std::vector<std::string> words = {"trace", "k.hip"};
+    words.insert(words.end(), option.begin(), option.end());
+    expect_sentence(run(words), 3, "invalid value 'c++1'");
+  }
+}
+
+TEST(Cli, ClosedStandardStreamsAreAnError) {
+  const Command run;
+  const auto shell = [&](const std::string& streams) {
+    ChildSpec spec;
+    spec.argv = {"sh", "-c", "\"$0\" machines " + streams, run.program.string()};
+    spec.directory = run.directory.path();
+    return run_child(spec);
+  };
+  EXPECT_EQ(shell("<&- >&- 2>&-").exit_status, 3);
+  expect_sentence(shell(">&-"), 3, "cannot write to standard output");
+  expect_sentence(shell(">/dev/full"), 3, "cannot write to standard output");
+  // A reader that has seen enough ends us without a word.
+  EXPECT_EQ(shell("| true").err, "");
+}
+
 TEST(Cli, ResultsGoWhereTheyAreSent) {
   const Command run;
   const fs::path file = run.directory.path() / "out.json";

@@ -106,6 +106,9 @@ TEST(Verify, WrongInput) {
     fails({"verify", "identity", "--grid", grid}, 2, "--grid");
   fails({"verify", "identity", "--grid", "2000000x2000000"}, 2, "more than 2^32 - 1 blocks");
   fails({"verify", "identity", "--param", "x"}, 2, "--param takes NAME=NUMBER");
+  fails({"verify", "pid = pid;", "--param", "=1"}, 2, "--param takes NAME=NUMBER");
+  fails({"verify", "pid = pid + a - a;", "--param", "a=1", "--param", "a=2"}, 2, "given twice");
+  fails({"verify", "grouped", "--param", "height=3"}, 2, "such as grouped:height=3");
   fails({"verify", "identity", "--xcds", "0"}, 2, "--xcds");
   fails({"verify", "@absent.swz"}, 2, "absent.swz");
 }

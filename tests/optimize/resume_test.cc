@@ -3,8 +3,10 @@
 //
 // The program is a trace, so that the moments fall into the search rather than into the compiler; a
 // run killed while it traces has nothing to lose.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +121,58 @@ TEST(Resume, ARunAnswersOnlyTheQuestionItWasStartedWith) {
   EXPECT_NE(other.err.find("objective"), std::string::npos) << other.err;
   spec.argv = command(launch, run, false);
   EXPECT_EQ(run_child(spec).exit_status, 2);
+}
+
+TEST(Resume, TwoProcessesDoNotShareADirectory) {
+  const ScratchDirectory scratch;
+  const fs::path launch = write_launch(scratch.path());
+  const fs::path run = scratch.path() / "run";
+  fs::create_directory(run);
+  const int held = ::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(held, LOCK_EX), 0);
+  for (const bool resume : {false, true}) {
+    ChildSpec spec;
+    spec.argv = command(launch, run, resume);
+    const ChildResult second = run_child(spec);
+    EXPECT_EQ(second.exit_status, 3);
+    EXPECT_NE(second.err.find("another process works in this run directory"), std::string::npos)
+        << second.err;
+  }
+  EXPECT_TRUE(fs::is_empty(run));
+  ::close(held);
+  finish(launch, run, false);
+}
+
+TEST(Resume, ARunThatNeverStartedLeavesNoDirectory) {
+  const ScratchDirectory scratch;
+  const fs::path damaged = scratch.path() / "damaged.trace";
+  write_file(damaged, "swizzleperf trace\n");
+  const fs::path mine = scratch.path() / "mine";  // was there before: it stays
+  fs::create_directory(mine);
+  for (const fs::path& run : {scratch.path() / "run", mine}) {
+    ChildSpec spec;
+    spec.argv = command(damaged, run, false);
+    EXPECT_EQ(run_child(spec).exit_status, 3);
+  }
+  EXPECT_FALSE(fs::exists(scratch.path() / "run"));
+  EXPECT_TRUE(fs::is_empty(mine));
+}
+
+TEST(Resume, ASignalLeavesNoScratchDirectory) {
+  const ScratchDirectory scratch;
+  const fs::path launch = write_launch(scratch.path());
+  const fs::path temporary = scratch.path() / "tmp";
+  fs::create_directory(temporary);
+  for (const char* signal : {"INT", "TERM", "HUP"}) {
+    const fs::path run = scratch.path() / signal;
+    ChildSpec spec;
+    spec.argv = command(launch, run, false);
+    spec.argv.insert(spec.argv.begin(), {"timeout", "-s", signal, "0.3"});
+    spec.environment["TMPDIR"] = temporary.string();
+    run_child(spec);
+    EXPECT_FALSE(fs::exists(run / "result.json")) << "ended before the signal: slow the launch";
+    EXPECT_TRUE(fs::is_empty(temporary)) << signal;
+  }
 }
 
 }  // namespace

@@ -102,7 +102,19 @@ void record(const Request& request, const Kernel& kernel, const Launch& launch) 
   write_trace(trace, request.trace_file);
 }
 
+/// Orders of blocks are lists of 32-bit numbers.
+void check_size(const Kernel& kernel, const Launch& launch) {
+  const Dim3& g = launch.grid;
+  constexpr std::uint64_t kMost = UINT32_MAX;
+  if (std::uint64_t{g.x} * g.y <= kMost && std::uint64_t{g.x} * g.y * g.z <= kMost) return;
+  throw input_error(
+      fmt::format("the launch of {} has {} x {} x {} blocks; at most 2^32 - 1 can be traced: give "
+                  "the program a smaller problem",
+                  kernel.info->name, g.x, g.y, g.z));
+}
+
 [[noreturn]] void finish(const Request& request, const Kernel& kernel, const Launch& launch) {
+  check_size(kernel, launch);
   Response response;
   if (request.job == Job::kTrace) {
     record(request, kernel, launch);
@@ -130,7 +142,8 @@ std::string launch_not_reached() {
   const State& s = state();
   const Request& request = s.request;
   if (s.launched.empty()) {
-    return fmt::format("{} ended without launching a kernel", request.program);
+    return fmt::format("{} ended without launching a kernel{}{}", request.program,
+                       s.refused.empty() ? "" : "; ", s.refused);
   }
   const std::int64_t launches = counted_launches();
   if (launches == 0) {

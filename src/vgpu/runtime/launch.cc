@@ -3,6 +3,7 @@
 // gives; one that goes through has run when the call returns.
 #include "vgpu/runtime/launch.h"
 
+#include <fmt/format.h>
 #include <hip/hip_runtime_api.h>
 
 #include <cstdint>
@@ -49,6 +50,17 @@ hipError_t check(const KernelInfo& kernel, const Configuration& configuration) {
   return lds > device_model().lds_bytes ? hipErrorInvalidValue : hipSuccess;
 }
 
+std::string in_words(const dim3& dim) { return fmt::format("{} x {} x {}", dim.x, dim.y, dim.z); }
+
+/// For the user whose program does not look at the code, and so "launches nothing".
+std::string refusal(const KernelInfo& kernel, const Configuration& configuration) {
+  return fmt::format(
+      "a launch of {} was refused: grid {}, blocks of {} threads (at most {}), {} bytes of LDS (at "
+      "most {})",
+      kernel.name, in_words(configuration.grid), in_words(configuration.block), kMaxThreadsPerBlock,
+      kernel.static_lds_bytes + configuration.shared_bytes, device_model().lds_bytes);
+}
+
 /// The values behind `arguments`, laid out as the kernel expects them.
 std::vector<std::byte> pack(const KernelInfo& kernel, void** arguments) {
   std::vector<std::byte> packed(kernel.kernarg_bytes);
@@ -70,7 +82,10 @@ Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
 hipError_t launch(const void* host_function, const Configuration& configuration, void** arguments) {
   const Kernel* const kernel = kernel_of(host_function);
   if (!kernel) return hipErrorInvalidDeviceFunction;
-  if (const hipError_t fault = check(*kernel->info, configuration)) return fault;
+  if (const hipError_t fault = check(*kernel->info, configuration)) {
+    state().refused = refusal(*kernel->info, configuration);
+    return fault;
+  }
   if (!arguments && !kernel->info->arg_offset.empty()) return hipErrorInvalidValue;
   const std::vector<std::byte> packed = pack(*kernel->info, arguments);
   perform(*kernel, {.grid = to_dim3(configuration.grid),

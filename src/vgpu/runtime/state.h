@@ -9,6 +9,7 @@
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "vgpu/runtime/heap.h"
@@ -23,7 +24,8 @@ struct State {
   Heap heap;
   Modules modules;
   std::map<std::string, std::int64_t> launched;  ///< launches so far, by kernel symbol
-  std::string chosen;  ///< symbol of the kernel that the job is about; empty: any
+  std::string refused;  ///< why the last refused launch was refused, in words; empty: none was
+  std::string chosen;   ///< symbol of the kernel that the job is about; empty: any
 
   State();
 };
@@ -48,6 +50,8 @@ hipError_t entry(Body body) {
     return note(body());
   } catch (const Error& error) {
     fail(error.what());
+  } catch (const std::bad_alloc&) {
+    fail("the memory of this machine does not suffice for the launch; give a smaller one");
   }
 }
 

@@ -26,13 +26,24 @@ namespace fs = std::filesystem;
 
 // ---- what went wrong ----------------------------------------------------------------------------
 
+/// A line as it can be shown: short, and without what would move the cursor or colour the terminal.
+std::string presentable(std::string line) {
+  constexpr std::size_t kMost = 200;
+  if (line.size() > kMost) line = line.substr(0, kMost) + "...";
+  for (char& c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f) c = ' ';
+  }
+  return line;
+}
+
 /// The last lines of a text, joined: "; it said: a | b", or "" when there are none.
 std::string last_words(const std::string& text) {
   constexpr std::size_t kLines = 3;
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
-    if (!line.empty()) lines.push_back(line);
+    if (!line.empty()) lines.push_back(presentable(line));
   }
   if (lines.size() > kLines) lines.erase(lines.begin(), lines.end() - kLines);
   return lines.empty() ? "" : fmt::format("; it said: {}", fmt::join(lines, " | "));

@@ -39,6 +39,28 @@ TEST(Failure, NeverLaunches) {
               HasSubstr("ended without launching a kernel"));
 }
 
+TEST(Failure, LaunchesThatAreRefused) {
+  EXPECT_THAT(trace_fault(program("*p = 1;", "k<<<2, 1025>>>(p);\n")),
+              AllOf(HasSubstr("ended without launching a kernel; a launch of k(int*) was refused"),
+                    HasSubstr("1025 x 1 x 1 threads (at most 1024)")));
+}
+
+TEST(Failure, MoreBlocksThanCanBeNumbered) {
+  EXPECT_THAT(trace_fault(program("*p = 1;", "k<<<dim3(65535, 65535, 65535), 1>>>(p);\n")),
+              HasSubstr("has 65535 x 65535 x 65535 blocks; at most 2^32 - 1"));
+}
+
+TEST(Failure, LastWordsDoNotReachTheTerminalRaw) {
+  const std::string text =
+      trace_fault(program("*p = 1;",
+                          "for (int i = 0; i < 5000; ++i) std::fputc('z', stderr);\n"
+                          "std::fputs(\"\\n\\x1b[31mred\\r\\n\", stderr); std::abort();\n"
+                          "k<<<1, 1>>>(p);\n"));
+  EXPECT_EQ(text.find_first_of("\x1b\r"), std::string::npos);
+  EXPECT_LT(text.size(), 500U);
+  EXPECT_THAT(text, HasSubstr("[31mred"));
+}
+
 TEST(Failure, GivesUpWithAStatus) {
   EXPECT_THAT(trace_fault(program("*p = 1;",
                                   "std::fprintf(stderr, \"no such option\\n\"); return 9;\n"
