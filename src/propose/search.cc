@@ -173,7 +173,7 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
     rungs.push_back({std::move(name), share, n, dies, keep});
   };
   add(coarse, beginning, few_dies, 40);
-  add(coarse, blocks, few_dies, 10);
+  add(coarse, blocks, few_dies, 7);
   add(8 * coarse, blocks, 0, 2);
   return rungs;
 }

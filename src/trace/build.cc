@@ -33,8 +33,10 @@ namespace {
 constexpr std::uint64_t kPrefixEvents = 64;
 constexpr std::uint64_t kSmallRegion = 12;  // blocks; not worth fitting
 constexpr std::uint64_t kMinChecks = 8;     // unseen blocks that must agree, per region or class
-constexpr std::uint64_t kMaxChecks = 64;
-constexpr std::size_t kMaxClasses = 256;  // of prefixes; more means that the idea does not fit
+constexpr std::uint64_t kMaxLeastChecks = 64;
+constexpr double kCheckEvents = 500'000;      // spent on the checks of a region or class
+constexpr double kInstructionsPerEvent = 16;  // that cost what recording one event does
+constexpr std::size_t kMaxClasses = 256;      // of prefixes; more means that the idea does not fit
 
 /// What several threads share: the launch's patterns, and each thread's way to record.
 struct Worker {
@@ -73,19 +75,32 @@ RawBlock run_one(Build& build, std::uint64_t block, unsigned thread, std::uint64
   return raw;
 }
 
-std::vector<RawBlock> run_many(Build& build, const std::vector<std::uint64_t>& blocks) {
+/// Whole blocks; the first has been run already.
+std::vector<RawBlock> run_many(Build& build, const std::vector<std::uint64_t>& blocks,
+                               RawBlock first) {
   std::vector<RawBlock> raw(blocks.size());
-  parallel_for(blocks.size(), build.options.threads, [&](std::uint64_t i, unsigned thread) {
-    raw[i] = run_one(build, blocks[i], thread, 0);
+  raw[0] = std::move(first);
+  parallel_for(blocks.size() - 1, build.options.threads, [&](std::uint64_t i, unsigned thread) {
+    raw[i + 1] = run_one(build, blocks[i + 1], thread, 0);
   });
   build.trace.method.blocks_run += blocks.size();
   return raw;
 }
 
-/// How many unseen blocks of so many must agree: their square root, within bounds.
-std::uint64_t num_checks(std::uint64_t blocks) {
+/// How many unseen blocks of so many must agree at least: their square root, within bounds.
+std::uint64_t least_checks(std::uint64_t blocks) {
   const auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(blocks)));
-  return std::clamp(root, kMinChecks, kMaxChecks);
+  return std::clamp(root, kMinChecks, kMaxLeastChecks);
+}
+
+/// How many do: as many as a fraction of a second allows, which for short blocks is all of them.
+std::uint64_t num_checks(std::uint64_t blocks, const RawBlock& typical) {
+  double instructions = 0;
+  for (const Interval& i : typical.intervals) instructions += i.cost.instructions;
+  const double effort = std::max(
+      {1.0, static_cast<double>(typical.events.size()), instructions / kInstructionsPerEvent});
+  const auto affordable = static_cast<std::uint64_t>(kCheckEvents / effort);
+  return std::clamp(affordable, least_checks(blocks), std::max(blocks, least_checks(blocks)));
 }
 
 /// Adds to `chosen` one number of each of `stretches` equal stretches of [0, count), at random
@@ -93,13 +108,15 @@ std::uint64_t num_checks(std::uint64_t blocks) {
 /// a whole stretch is always seen.
 void choose_spread(std::uint64_t count, std::uint64_t stretches, Random& random,
                    std::vector<std::uint64_t>& chosen) {
+  const auto known = static_cast<std::ptrdiff_t>(chosen.size());  // stretches do not overlap
   for (std::uint64_t i = 0; i < stretches; ++i) {
     const std::uint64_t begin = i * count / stretches;
     const std::uint64_t size = (i + 1) * count / stretches - begin;
     const std::uint64_t first = size == 0 ? 0 : random.below(size);
     for (std::uint64_t j = 0; j < size; ++j) {
       const std::uint64_t candidate = begin + (first + j) % size;
-      if (std::find(chosen.begin(), chosen.end(), candidate) == chosen.end()) {
+      const auto end = chosen.begin() + known;
+      if (std::find(chosen.begin(), end, candidate) == end) {
         chosen.push_back(candidate);
         break;
       }
@@ -304,13 +321,14 @@ bool trace_affine(Build& build, const Region& region) {
   }
   const std::size_t fitted = chosen.size();
   Random random(build.options.seed + region.count());
-  choose_spread(region.count(), num_checks(region.count()), random, chosen);
+  RawBlock typical = run_one(build, block_at(trace, region, step_of(region, 0)), 0, 0);
+  choose_spread(region.count(), num_checks(region.count(), typical), random, chosen);
   std::vector<std::uint64_t> blocks;
   blocks.reserve(chosen.size());
   for (const std::uint64_t i : chosen) {
     blocks.push_back(block_at(trace, region, step_of(region, i)));
   }
-  const std::vector<RawBlock> samples = run_many(build, blocks);
+  const std::vector<RawBlock> samples = run_many(build, blocks, std::move(typical));
   trace.method.blocks_checked += chosen.size() - fitted;
 
   const auto slopes = fit_slopes(region, samples);
@@ -513,14 +531,15 @@ bool trace_class(Build& build, const PrefixClass& group) {
   std::vector<std::uint64_t> chosen = {0, count - 1};
   choose_spread(count, blocks_to_fit(group) - chosen.size(), random, chosen);
   const std::size_t fitted = chosen.size();
-  choose_spread(count, num_checks(count), random, chosen);
+  RawBlock typical = run_one(build, group.blocks[0], 0, 0);
+  choose_spread(count, num_checks(count, typical), random, chosen);
   std::vector<std::uint64_t> blocks;
   std::vector<std::vector<std::int64_t>> anchors;
   for (const std::uint64_t i : chosen) {
     blocks.push_back(group.blocks[i]);
     anchors.push_back(group.anchors[i]);
   }
-  const std::vector<RawBlock> samples = run_many(build, blocks);
+  const std::vector<RawBlock> samples = run_many(build, blocks, std::move(typical));
   build.trace.method.blocks_checked += chosen.size() - fitted;
   auto fit = fit_class(build.trace, samples, anchors, fitted);
   if (!fit) return false;
@@ -543,7 +562,7 @@ std::vector<std::uint64_t> trace_prefixes(Build& build, const std::vector<std::u
   if (!classes) return blocks;
   std::vector<std::uint64_t> rest;
   for (const PrefixClass& group : *classes) {
-    const std::size_t needed = blocks_to_fit(group) + num_checks(group.blocks.size());
+    const std::size_t needed = blocks_to_fit(group) + least_checks(group.blocks.size());
     if (group.blocks.size() <= 2 * needed || !trace_class(build, group)) {
       rest.insert(rest.end(), group.blocks.begin(), group.blocks.end());
     }

@@ -282,9 +282,22 @@ TEST(BuildTrace, WorkThatDependsOnTheBlock) {
   }
 }
 
-/// A launch without anything irregular runs few blocks, and the method says how many.
+/// Short blocks are all checked, so a single odd one among thousands is seen.
+TEST(BuildTrace, SeesOneOddBlockAmongThousandsOfShortOnes) {
+  expect_extrapolates_exactly(
+      {"one odd block", {64, 64, 1}, [](const Dim3& index, BlockRecorder& r) {
+         r.begin(1);
+         const std::uint64_t block = index.y * std::uint64_t{64} + index.x;
+         const std::uint64_t accesses = block == 1777 ? 400 : 8;
+         for (std::uint64_t e = 0; e < accesses; ++e) {
+           if (!access(r, AccessKind::kLoad, 0, 0, block * 1024 + e * 128)) return;
+         }
+       }});
+}
+
+/// A launch of long blocks without anything irregular runs few, and the method says how many.
 TEST(BuildTrace, RunsFewBlocksOfRegularLaunches) {
-  for (const Kernel& kernel : {boxes({100, 100, 1}), gemm({8192, 8192, 128})}) {
+  for (const Kernel& kernel : {gemm({8192, 8192, 4096}), gemm({8192, 4096, 8192})}) {
     const Trace t = build(kernel, true);
     EXPECT_LT(t.method.blocks_run, kernel.grid.count() / 10);
     EXPECT_EQ(t.method.blocks_run + t.method.blocks_extrapolated, kernel.grid.count());
