@@ -46,7 +46,7 @@ struct SimResult {
   /// Of a replay of part of the launch: requests replayed over those expected. Far from 1 where the
   /// part favours some cache sets (power-of-two strides) and the sample has others.
   double coverage = 1;
-  LevelCounts l1;            ///< loads, the same for every swizzle
+  LevelCounts l1;  ///< loads, the same for every swizzle
   LevelCounts l2;
   std::optional<LevelCounts> llc;  ///< reads that missed L2
   double hbm_read_bytes = 0;

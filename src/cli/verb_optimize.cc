@@ -37,7 +37,7 @@ Objective objective_of(const std::string& word) {
 
 /// swizzleperf-runs/gemm, gemm-2, ...: the first that does not exist.
 fs::path fresh_directory(const fs::path& program) {
-  const fs::path base = fs::path("swizzleperf-runs") / program.stem();
+  fs::path base = fs::path("swizzleperf-runs") / program.stem();
   if (!fs::exists(base)) return base;
   for (int i = 2;; ++i) {
     fs::path next = base.string() + "-" + std::to_string(i);
@@ -93,6 +93,7 @@ std::string remaps(const OptimizeOutcome& o) {
 }
 
 std::string proof(const OptimizeOutcome& o) {
+  if (!o.proof) return "";
   const Proof& p = *o.proof;
   std::string text =
       fmt::format("On this launch each of {} blocks is computed exactly once. ", p.launch_blocks);

@@ -68,6 +68,12 @@ void replay(std::vector<Row>& rows, Replayer& replayer, bool exact, unsigned thr
   });
 }
 
+/// The identity is a bijection, so the first row always has a result.
+const SimResult& identity_of(const std::vector<Row>& rows) {
+  if (!rows[0].result) throw input_error("the identity was not replayed");
+  return *rows[0].result;
+}
+
 std::string console(const Launch& launch, const Replayer& replayer, const std::vector<Row>& rows,
                     bool exact) {
   const Trace& t = launch.trace;
@@ -78,7 +84,7 @@ std::string console(const Launch& launch, const Replayer& replayer, const std::v
                            count_words(static_cast<double>(replayer.num_requests())),
                            exact ? "all replayed"
                                  : fmt::format("{:.1f} % of the cache sets replayed",
-                                               100 * rows[0].result->sampled_share)),
+                                               100 * identity_of(rows).sampled_share)),
                output_width());
   Table table{{{"swizzle"},
                {"L2 hit %", true},
@@ -101,7 +107,7 @@ std::string console(const Launch& launch, const Replayer& replayer, const std::v
     table.rows.push_back({row.swizzle.spec, fmt::format("{:.2f}", 100 * r.l2.hit_rate()),
                           r.llc ? fmt::format("{:.2f}", 100 * r.llc->hit_rate()) : "-",
                           bytes_words(r.hbm_bytes()), fmt::format("{:.3f}", r.time_ms),
-                          fmt::format("{:.2f}x", rows[0].result->time_ms / r.time_ms),
+                          fmt::format("{:.2f}x", identity_of(rows).time_ms / r.time_ms),
                           std::string(bound_name(r.bound))});
   }
   double seconds = 0;

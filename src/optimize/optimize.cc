@@ -258,6 +258,7 @@ void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective obje
 /// Puts the best swizzle into the source and checks it; says in `not_applied` why it cannot.
 void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
                std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
+  if (!o.best_swizzle || !o.proof) return;
   if (!is_source(spec.program)) {
     o.not_applied = "the program was not given as source";
     return;
@@ -374,10 +375,12 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   if (found) {
     decide_exactly(o.search.finalists, judge_orders, request.objective, machine, request.threads);
     const Candidate& best = o.search.finalists.front().candidate;
-    o.best_swizzle = make_swizzle(best.spec);
+    const Swizzle swizzle = make_swizzle(best.spec);
+    const Proof proof = prove(swizzle, o.launch.shape, request.threads);
     o.best = judge_orders.exact(best);
-    o.proof = prove(*o.best_swizzle, o.launch.shape, request.threads);
-    o.code = helper_code(*o.best_swizzle, o.launch, *o.proof);
+    o.code = helper_code(swizzle, o.launch, proof);
+    o.best_swizzle = swizzle;
+    o.proof = proof;
   }
   // The identity's exact replay and the patch need nothing of each other.
   const std::array<std::function<void()>, 2> last = {
@@ -389,7 +392,7 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
                [&](std::uint64_t i, unsigned) { last[i](); });
 
   const SimResult identity = from_json(o.baseline);
-  if (found) {
+  if (o.best_swizzle) {
     const SimResult best = from_json(o.best);
     o.verdict = judge(machine, identity, &best);
     write_file(request.run_directory / "best.swz", o.best_swizzle->formula.text());
@@ -398,7 +401,7 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   }
   if (o.verdict.decision == Verdict::Decision::kKeepIdentity) {
     o.not_applied = "the verdict is to keep the identity";
-  } else if (o.not_applied.empty()) {
+  } else if (o.applied && o.not_applied.empty()) {
     write_file(request.run_directory / "best.patch", o.applied->splice.patch);
   }
   const double seconds =

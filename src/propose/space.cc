@@ -104,7 +104,9 @@ std::vector<std::string> enumerate_swizzles(const LaunchShape& shape) {
     const bool dense = die.empty() || die == "die-contiguous";
     for (const std::string& in_die : dense ? dense_in_die : sparse_in_die) {
       if (die.empty() && in_die.empty()) continue;
-      specs.push_back(die.empty() ? in_die : in_die.empty() ? die : die + "+" + in_die);
+      specs.push_back(die.empty()      ? in_die
+                      : in_die.empty() ? die
+                                       : fmt::format("{}+{}", die, in_die));
     }
   }
   return specs;

@@ -8,11 +8,12 @@
 //
 // What a check can miss. Of n blocks predicted together, as many are checked as a fraction of a
 // second allows: all of them where blocks are short (20,000 blocks of 24 accesses), else at least
-// sqrt(n) between 8 and 64, one at random in each of as many equal stretches of the block index. Everything about
-// them must agree: addresses, masks, order, work. Blocks that behave differently are always seen if
-// they fill a whole stretch; if they are k scattered ones, they go unseen with a probability
-// of about (1 - k/n)^checks, and a single odd block among thousands of long ones mostly does. Where that
-// matters, set `extrapolate` to false; TraceMethod says how many blocks were run and checked.
+// sqrt(n) between 8 and 64, one at random in each of as many equal stretches of the block index.
+// Everything about them must agree: addresses, masks, order, work. Blocks that behave differently
+// are always seen if they fill a whole stretch; if they are k scattered ones, they go unseen with a
+// probability of about (1 - k/n)^checks, and a single odd block among thousands of long ones mostly
+// does. Where that matters, set `extrapolate` to false; TraceMethod says how many blocks were run
+// and checked.
 #pragma once
 
 #include <functional>

@@ -57,7 +57,7 @@ hipDeviceProp_t properties() {
   p.multiProcessorCount = model.compute_units;
   p.l2CacheSize = model.l2_bytes;
   p.maxThreadsPerMultiProcessor = 2048;
-  p.gcnArch = std::atoi(model.arch + 3);
+  p.gcnArch = static_cast<int>(std::strtol(model.arch + 3, nullptr, 10));
   p.memPitch = 2147483647;
   p.textureAlignment = 256;
   p.texturePitchAlignment = 256;
