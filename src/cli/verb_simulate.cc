@@ -70,8 +70,9 @@ void replay(std::vector<Row>& rows, Replayer& replayer, bool exact, unsigned thr
 
 /// The identity is a bijection, so the first row always has a result.
 const SimResult& identity_of(const std::vector<Row>& rows) {
-  if (!rows[0].result) throw input_error("the identity was not replayed");
-  return *rows[0].result;
+  const std::optional<SimResult>& result = rows.front().result;
+  if (!result) throw input_error("the identity was not replayed");
+  return *result;
 }
 
 std::string console(const Launch& launch, const Replayer& replayer, const std::vector<Row>& rows,
@@ -98,9 +99,9 @@ std::string console(const Launch& launch, const Replayer& replayer, const std::v
   for (const Row& row : rows) {
     if (!row.result) {
       table.rows.push_back({row.swizzle.spec, "-", "-", "-", "-", "-", "refused"});
-      refused +=
-          wrap(fmt::format("{}: {}", row.swizzle.spec, describe(*row.verdict.counterexample)),
-               output_width(), 2);
+      refused += wrap(fmt::format("{}: {}", row.swizzle.spec,
+                                  describe(row.verdict.counterexample.value_or(Counterexample{}))),
+                      output_width(), 2);
       continue;
     }
     const SimResult& r = *row.result;
