@@ -147,8 +147,11 @@ TEST(Replay, SamplesAreNested) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     const Machine machine = synthetic::random_machine(random);
-    const cachesim::Prepared prepared(machine,
-                                      make_lines(synthetic::random_trace(random), machine, 1), 1);
+    cachesim::Prepared prepared(machine, make_lines(synthetic::random_trace(random), machine, 1),
+                                1);
+    for (const LineTemplate& t : prepared.lines.templates) {
+      prepared.work.push_back(cachesim::interval_work(t, machine, prepared.units));
+    }
     cachesim::Sample larger = cachesim::make_sample(prepared, 1.0, seed, 1);
     EXPECT_EQ(larger.sets, machine.l2.sets());
     for (const double share : {0.7, 0.5, 0.25, 0.1, 0.01}) {
