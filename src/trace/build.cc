@@ -329,7 +329,6 @@ bool trace_affine(Build& build, const Region& region) {
     blocks.push_back(block_at(trace, region, step_of(region, i)));
   }
   const std::vector<RawBlock> samples = run_many(build, blocks, std::move(typical));
-  trace.method.blocks_checked += chosen.size() - fitted;
 
   const auto slopes = fit_slopes(region, samples);
   if (!slopes) return false;
@@ -349,6 +348,7 @@ bool trace_affine(Build& build, const Region& region) {
     }
     set_block(build, block_at(trace, region, step), index, anchors);
   }
+  trace.method.blocks_checked += samples.size() - fitted;
   trace.method.blocks_extrapolated += region.count() - samples.size();
   return true;
 }
