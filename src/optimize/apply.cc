@@ -35,28 +35,14 @@ std::string proof_comment(const Launch& launch, const Proof& proof) {
                     proof.guard.condition, 100 * proof.guarded_share);
 }
 
-/// The flags with which the program's device half was compiled, for parsing it again.
-std::vector<std::string> parse_arguments(const vgpu::BuiltProgram& built) {
-  std::vector<std::string> arguments;
-  const std::vector<std::string>& command = built.compile_command;
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    const std::string& a = command[i];
-    const bool takes_value = a == "-c" || a == "-o";
-    if (takes_value) {
-      ++i;
-      continue;
-    }
-    if (a == "-emit-llvm" || a == "--offload-device-only" || a.starts_with("-O") ||
-        a == "-ferror-limit=1") {
-      continue;
-    }
-    if (a == "-Xclang") {  // code generation only
-      ++i;
-      continue;
-    }
-    arguments.push_back(a);
-  }
-  return arguments;
+/// What the patch's file name is relative to. A program given as its source is one file, wherever
+/// it lies; one that was built belongs to the project we stand in.
+std::filesystem::path patch_root(const vgpu::ProgramSpec& spec,
+                                 const std::filesystem::path& source) {
+  if (is_source(spec.program)) return {};
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::filesystem::path below = source.lexically_normal().lexically_relative(here);
+  return below.empty() || *below.begin() == ".." ? std::filesystem::path() : here;
 }
 
 /// Blocks to compare: as many as take half a second on the virtual GPU, from four up. Whether
@@ -112,9 +98,12 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
               const vgpu::ProgramSpec& spec, const vgpu::BuiltProgram& built,
               const std::filesystem::path& work_directory) {
   Applied applied;
+  vgpu::Unit unit = vgpu::unit_of(built, launch.trace.kernel);
+  applied.source = unit.directory / unit.source;
   splice::SpliceRequest request;
-  request.source = spec.program;
-  request.compile_arguments = parse_arguments(built);
+  request.source = applied.source;
+  request.root = patch_root(spec, applied.source);
+  request.compile_arguments = vgpu::parse_arguments(unit);
   request.kernel = launch.trace.kernel;
   request.function = kHelper;
   request.helper_code = helper_code(swizzle, launch, proof);
@@ -124,12 +113,10 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
   // place of the original's, on the original's memory: same host code, same inputs.
   const std::filesystem::path directory = work_directory / "patched";
   std::filesystem::create_directories(directory);
-  vgpu::ProgramSpec patched = spec;
-  patched.program = directory / spec.program.filename();
-  const std::filesystem::path beside = std::filesystem::absolute(spec.program).parent_path();
-  patched.compile_options.push_back("-iquote" + beside.string());
-  write_file(patched.program, applied.splice.patched);
-  const std::filesystem::path bitcode = vgpu::build_device(patched, directory);
+  const std::filesystem::path patched = directory / applied.source.filename();
+  write_file(patched, applied.splice.patched);
+  unit.options.push_back("-iquote" + applied.source.parent_path().string());
+  const std::filesystem::path bitcode = vgpu::build_device(unit, patched, directory);
   applied.comparison = vgpu::compare_blocks(spec, built, bitcode,
                                             verify_grid(swizzle.formula, launch.shape).permutation,
                                             compared_blocks(launch.trace), 1);

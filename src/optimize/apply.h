@@ -28,6 +28,7 @@ Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads);
 std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof);
 
 struct Applied {
+  std::filesystem::path source;  ///< the file that the patch changes
   splice::SpliceResult splice;
   vgpu::BlockComparison comparison;  ///< on the virtual GPU, on the launch as traced
 };

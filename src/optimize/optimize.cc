@@ -259,8 +259,8 @@ void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective obje
 void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
                std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
   if (!o.best_swizzle || !o.proof) return;
-  if (!is_source(spec.program)) {
-    o.not_applied = "the program was not given as source";
+  if (is_trace_file(spec.program)) {
+    o.not_applied = "a trace has no source";
     return;
   }
   try {

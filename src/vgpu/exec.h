@@ -100,6 +100,14 @@ class Module {
                         unsigned threads) = 0;
 };
 
+/// What becomes of a second definition of a name.
+enum class OnConflict { kRefuse, kTakeLast };
+
+/// Links modules of device code, as a device linker links objects. Throws Error(kInput) naming what
+/// is defined twice.
+std::vector<std::byte> link_bitcode(const std::vector<std::span<const std::byte>>& parts,
+                                    OnConflict on_conflict);
+
 /// Registers of a kernel as the real code generator allocates them.
 struct CodegenResources {
   std::uint32_t vgprs = 0;  ///< per lane, accumulation registers included

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/subprocess.h"
 #include "swizzleperf/error.h"
 
 namespace swizzleperf::vgpu {
@@ -31,7 +32,14 @@ Pieces locate_pieces() {
   return {.runtime_library = find_piece(home, {".", "../lib"}, "libswizzleperf_hip.so"),
           .device_library =
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
-          .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h")};
+          .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h"),
+          .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda")};
+}
+
+std::string find_compiler() {
+  const auto found = find_program("clang++-22");
+  if (!found) throw input_error("clang++-22 is not on PATH: install the package clang-22");
+  return found->string();
 }
 
 }  // namespace swizzleperf::vgpu

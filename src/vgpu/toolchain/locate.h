@@ -9,7 +9,8 @@ namespace swizzleperf::vgpu {
 struct Pieces {
   std::filesystem::path runtime_library;  ///< libswizzleperf_hip.so
   std::filesystem::path device_library;   ///< swizzleperf_device.bc, stands for ROCm's
-  std::filesystem::path prelude;          ///< force-included before a program
+  std::filesystem::path prelude;          ///< force-included before a HIP program
+  std::filesystem::path cuda_headers;     ///< stand for a CUDA toolkit's
 
   /// HIP's header, precompiled for one half ("device", "host"); such a file cannot be moved, so
   /// only a build folder has it.
@@ -18,6 +19,9 @@ struct Pieces {
     return device_library.parent_path() / (half + "-" + arch + ".pch");
   }
 };
+
+/// clang++ as a full path. Throws Error(kInput) when it is not installed.
+std::string find_compiler();
 
 /// Looks beside the running executable: first as in a build folder (., ./device), then as installed
 /// (../lib, ../share/swizzleperf). Throws Error(kInput) naming the file that is missing.
