@@ -52,6 +52,7 @@ struct KernelInfo {
   std::vector<bool> arg_is_pointer;
   std::uint32_t kernarg_bytes = 0;
   std::uint32_t static_lds_bytes = 0;
+  std::uint32_t wave_lanes = 64;
 };
 
 struct DeviceVariable {
