@@ -25,10 +25,16 @@ fs::path find_piece(const fs::path& home, std::initializer_list<const char*> pla
                                 name, home.string()));
 }
 
+fs::path home_directory() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
 }  // namespace
 
+fs::path locate_compiler(const std::string& name) {
+  return find_piece(home_directory(), {".", "../bin"}, name);
+}
+
 Pieces locate_pieces() {
-  const fs::path home = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path home = home_directory();
   return {.runtime_library = find_piece(home, {".", "../lib"}, "libswizzleperf_hip.so"),
           .device_library =
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),

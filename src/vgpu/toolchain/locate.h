@@ -20,6 +20,9 @@ struct Pieces {
   }
 };
 
+/// One of our own executables. Throws as locate_pieces does.
+std::filesystem::path locate_compiler(const std::string& name);
+
 /// clang++ as a full path. Throws Error(kInput) when it is not installed.
 std::string find_compiler();
 
