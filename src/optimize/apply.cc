@@ -98,7 +98,7 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
               const vgpu::ProgramSpec& spec, const vgpu::BuiltProgram& built,
               const std::filesystem::path& work_directory) {
   Applied applied;
-  vgpu::Unit unit = vgpu::unit_of(built, launch.trace.kernel);
+  vgpu::Unit unit = vgpu::unit_of(built, launch.trace.symbol);
   applied.source = unit.directory / unit.source;
   splice::SpliceRequest request;
   request.source = applied.source;

@@ -85,6 +85,7 @@ void record(const Request& request, const Kernel& kernel, const Launch& launch) 
   Trace trace;
   trace.program = request.program;
   trace.kernel = kernel.info->name;
+  trace.symbol = kernel.info->symbol;
   trace.arch = request.arch;
   trace.grid = launch.grid;
   trace.block = launch.block;
