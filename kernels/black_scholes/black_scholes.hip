@@ -2,7 +2,8 @@
 //
 // With i = price / spacing, the value of an option a time dt earlier is
 //     new[i] = a value[i - 1] + b value[i] + c value[i + 1]
-//     a = dt (sigma^2 i^2 - r i) / 2,  b = 1 - dt (sigma^2 i^2 + r),  c = dt (sigma^2 i^2 + r i) / 2
+//     a = dt (sigma^2 i^2 - r i) / 2,  b = 1 - dt (sigma^2 i^2 + r),  c = dt (sigma^2 i^2 + r i) /
+//     2
 // and the two ends keep their values. Prices are an array, so their grid may be of any kind.
 //
 // A block of 256 threads computes 1024 neighbouring values, four a thread in 16-byte accesses. A
@@ -55,7 +56,7 @@ __global__ __launch_bounds__(kThreads) void black_scholes(const float* __restric
       results[i] = earlier(market, prices[i], i > 0 ? values[i - 1] : below, values[i],
                            i + 1 < kChunk ? values[i + 1] : above);
     }
-    store(result + first, results);
+    store<kChunk>(result + first, results);
   } else {
     for (int i = first; i < min(first + kChunk, count); ++i) {
       const bool end = i == 0 || i + 1 == count;
@@ -66,7 +67,8 @@ __global__ __launch_bounds__(kThreads) void black_scholes(const float* __restric
 
 int main(int argc, char** argv) {
   int count = 1 << 28;
-  suite::CommandLine line("black_scholes", "[COUNT]", "an explicit step of Black-Scholes in floats");
+  suite::CommandLine line("black_scholes", "[COUNT]",
+                          "an explicit step of Black-Scholes in floats");
   line.size("COUNT", count, 1 << 30);
   line.parse(argc, argv);
 
@@ -93,8 +95,8 @@ int main(int argc, char** argv) {
     suite::Comparison comparison(1e-5);
     const std::vector<float> got = result.download();
     for (int i = 0; i < count; ++i) {
-      const double squared = static_cast<double>(market.volatility) * market.volatility *
-                             prices[i] * prices[i];
+      const double squared =
+          static_cast<double>(market.volatility) * market.volatility * prices[i] * prices[i];
       const double drift = static_cast<double>(market.rate) * prices[i];
       double expected = values[i];
       if (i > 0 && i + 1 < count) {

@@ -40,21 +40,38 @@ __device__ T shuffle_xor(T value, int mask) {
 #define hipEventRecord cudaEventRecord
 #define hipEventSynchronize cudaEventSynchronize
 #define hipFree cudaFree
-#define hipFuncAttributeMaxDynamicSharedMemorySize cudaFuncAttributeMaxDynamicSharedMemorySize
-#define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipGetErrorString cudaGetErrorString
 #define hipGetLastError cudaGetLastError
 #define hipMalloc cudaMalloc
 #define hipMemcpy cudaMemcpy
 #define hipMemcpyDeviceToHost cudaMemcpyDeviceToHost
 #define hipMemcpyHostToDevice cudaMemcpyHostToDevice
-#define hipMemset cudaMemset
 #define hipSuccess cudaSuccess
 #endif
 
 // ---- several values in one access ---------------------------------------------------------------
+// Pack<T, N> is N values in registers that lie side by side in memory: a vector type where the
+// compiler has them (so that an access stays one in LLVM IR, which is what the virtual GPU runs), a
+// struct elsewhere.
 
-/// N values in registers that lie side by side in memory.
+#if defined(__HIP__)
+
+template <typename T, int N>
+using Pack = T __attribute__((ext_vector_type(N)));
+
+/// One access of up to 16 bytes; `from` is aligned to its size.
+template <int N, typename T>
+__device__ Pack<T, N> load(const T* from) {
+  return *reinterpret_cast<const Pack<T, N>*>(from);
+}
+
+template <int N, typename T>
+__device__ void store(T* to, const Pack<T, N>& pack) {
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+}
+
+#else
+
 template <typename T, int N>
 struct Pack {
   T values[N];
@@ -62,46 +79,43 @@ struct Pack {
   __device__ const T& operator[](int i) const { return values[i]; }
 };
 
-namespace access {
-
-#if defined(__HIP__)
-template <int kWords>
-using Words = unsigned __attribute__((ext_vector_type(kWords)));
-#else
-template <int kWords>
-struct Select;
+template <int kBytes>
+struct Word;
 template <>
-struct Select<1> {
-  using Type = unsigned;
-};
-template <>
-struct Select<2> {
+struct Word<8> {
   using Type = uint2;
 };
 template <>
-struct Select<4> {
+struct Word<16> {
   using Type = uint4;
 };
-template <int kWords>
-using Words = typename Select<kWords>::Type;
-#endif
 
-template <typename T, int N>
-using WordsOf = Words<static_cast<int>(sizeof(T)) * N / 4>;
-
-}  // namespace access
-
-/// One access of 4, 8 or 16 bytes; `from` is aligned to that.
 template <int N, typename T>
 __device__ Pack<T, N> load(const T* from) {
-  using Words = access::WordsOf<T, N>;
-  return __builtin_bit_cast(Pack<T, N>, *reinterpret_cast<const Words*>(from));
+  using Type = typename Word<N * sizeof(T)>::Type;
+  return __builtin_bit_cast(Pack<T, N>, *reinterpret_cast<const Type*>(from));
 }
 
 template <int N, typename T>
 __device__ void store(T* to, const Pack<T, N>& pack) {
-  using Words = access::WordsOf<T, N>;
-  *reinterpret_cast<Words*>(to) = __builtin_bit_cast(Words, pack);
+  using Type = typename Word<N * sizeof(T)>::Type;
+  *reinterpret_cast<Type*>(to) = __builtin_bit_cast(Type, pack);
+}
+
+#endif
+
+// ---- LDS (shared memory) ------------------------------------------------------------------------
+
+/// Lets a kernel be launched with so much dynamic LDS; AMD's runtime need not be asked.
+template <typename Kernel>
+hipError_t allow_dynamic_lds(Kernel kernel, int bytes) {
+#if defined(__HIP__)
+  (void)kernel;
+  (void)bytes;
+  return hipSuccess;
+#else
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+#endif
 }
 
 // ---- reductions over a block --------------------------------------------------------------------

@@ -2,8 +2,8 @@
 //
 // A program launches its kernel once; that is what the virtual GPU traces. Only --check and --time
 // look at values, so only they pay for filling the inputs: a trace of arrays of gigabytes starts at
-// once. Values are random-like and repeat with a period that is prime, so that no row or tile equals
-// its neighbour and the host needs no copy of what it uploads.
+// once. Values are random-like and repeat with a period that is prime, so that no row or tile
+// equals its neighbour and the host needs no copy of what it uploads.
 //
 // Exit status: 0, 1 when the check fails, 2 for wrong arguments, 3 when the device refuses.
 #pragma once
@@ -25,13 +25,14 @@ namespace suite {
 
 // ---- errors -------------------------------------------------------------------------------------
 
-#define DEVICE_CHECK(call)                                                                       \
-  do {                                                                                           \
-    const hipError_t status = (call);                                                            \
-    if (status != hipSuccess) {                                                                  \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(status)); \
-      std::exit(3);                                                                              \
-    }                                                                                            \
+#define DEVICE_CHECK(call)                                               \
+  do {                                                                   \
+    const hipError_t status = (call);                                    \
+    if (status != hipSuccess) {                                          \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, \
+                   hipGetErrorString(status));                           \
+      std::exit(3);                                                      \
+    }                                                                    \
   } while (false)
 
 // ---- command line -------------------------------------------------------------------------------
@@ -59,7 +60,8 @@ class CommandLine {
       if (argument == "--help" || argument == "-h") help();
       if (argument.empty() || argument[0] != '-') {
         positional.push_back(argv[i]);
-      } else if (!take_flag(argument) && !take_number(argument, i + 1 < argc ? argv[i + 1] : nullptr)) {
+      } else if (!take_flag(argument) &&
+                 !take_number(argument, i + 1 < argc ? argv[i + 1] : nullptr)) {
         wrong("there is no option " + argument);
       } else if (is_number(argument)) {
         ++i;
@@ -94,10 +96,11 @@ class CommandLine {
   std::string usage() const { return name_ + " " + arguments_ + " [--check] [--time N]"; }
 
   [[noreturn]] void help() const {
-    std::printf("usage: %s\n%s\n"
-                "  --check   compare with a reference on the CPU; exit status 1 if they differ\n"
-                "  --time N  time N launches by events and print their median and least\n",
-                usage().c_str(), words_.c_str());
+    std::printf(
+        "usage: %s\n%s\n"
+        "  --check   compare with a reference on the CPU; exit status 1 if they differ\n"
+        "  --time N  time N launches by events and print their median and least\n",
+        usage().c_str(), words_.c_str());
     std::exit(0);
   }
 
@@ -236,9 +239,10 @@ class Comparison {
   /// Says how it went; true when all values are right.
   bool report(const char* what) const {
     if (wrong_ > 0) {
-      std::printf("check: FAIL: %zu of %zu values of %s are wrong; the first, [%zu], is %.9g and "
-                  "should be %.9g\n",
-                  wrong_, compared_, what, first_.index, first_.got, first_.expected);
+      std::printf(
+          "check: FAIL: %zu of %zu values of %s are wrong; the first, [%zu], is %.9g and "
+          "should be %.9g\n",
+          wrong_, compared_, what, first_.index, first_.got, first_.expected);
     } else {
       std::printf("check: PASS: %zu values of %s, largest error %.3g, allowed %.3g\n", compared_,
                   what, largest_, allowed_);

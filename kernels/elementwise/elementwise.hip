@@ -37,7 +37,7 @@ __global__ __launch_bounds__(kThreads) void elementwise(const half* __restrict__
     Pack<half, kChunk> results;
 #pragma unroll
     for (int i = 0; i < kChunk; ++i) results[i] = fused(xs[i], biases[i], residuals[i]);
-    store(out + first, results);
+    store<kChunk>(out + first, results);
   } else {
     for (int i = first; i < count; ++i) out[i] = fused(x[i], bias[i], residual[i]);
   }

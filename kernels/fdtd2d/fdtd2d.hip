@@ -9,7 +9,8 @@
 // A block of 256 threads updates a tile of 32 x 32 floats, four neighbours of a row a thread in
 // 16-byte accesses; a row of a tile is one line of 128 bytes.
 //
-//     block (m, n), m (rows) fastest in dispatch order, tile T = [32 m, 32 m + 32) x [32 n, 32 n + 32):
+//     block (m, n), m (rows) fastest in dispatch order, tile T = [32 m, 32 m + 32) x [32 n, 32 n +
+//     32):
 //         update_e:  hz on T, the row above, the column to the left;   ex, ey on T
 //         update_h:  ey on T and the row below, ex on T and the column to the right;   hz on T
 //
@@ -55,7 +56,7 @@ __device__ Pack<float, kChunk> load_some(const float* from, int left) {
 template <bool kWide>
 __device__ void store_some(float* to, const Pack<float, kChunk>& values, int left) {
   if constexpr (kWide) {
-    store(to, values);
+    store<kChunk>(to, values);
   } else {
 #pragma unroll
     for (int i = 0; i < kChunk; ++i) {
@@ -68,8 +69,7 @@ __device__ void store_some(float* to, const Pack<float, kChunk>& values, int lef
 
 /// kWide, here and below: the number of columns is a multiple of four.
 template <bool kWide>
-__global__ __launch_bounds__(kThreads) void update_e(float* __restrict__ ex,
-                                                     float* __restrict__ ey,
+__global__ __launch_bounds__(kThreads) void update_e(float* __restrict__ ex, float* __restrict__ ey,
                                                      const float* __restrict__ hz, Grid grid) {
   const int row = static_cast<int>(blockIdx.x * kTile + threadIdx.x / kRowChunks);
   const int column = static_cast<int>(blockIdx.y * kTile + threadIdx.x % kRowChunks * kChunk);

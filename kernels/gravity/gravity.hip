@@ -1,7 +1,7 @@
 // The gravitational potential of point masses over a plane: -sum of mass / distance at each point.
 //
-// A block of 256 threads has a tile of 32 x 32 points, four a thread (one column, rows 8 apart), and
-// goes through all masses, staged 256 at a time in LDS.
+// A block of 256 threads has a tile of 32 x 32 points, four a thread (one column, rows 8 apart),
+// and goes through all masses, staged 256 at a time in LDS.
 //
 //     block (m, n), m (rows) fastest in dispatch order:
 //         all masses and their places  ->  potential [32 m, 32 m + 32) x [32 n, 32 n + 32)

@@ -1,15 +1,16 @@
 // Layer normalisation of each row: y = (x - mean) / sqrt(variance + epsilon) * weight + bias.
 //
 // One block of 1024 threads has one row. It reads the row twice: once for the sums, once to
-// normalise. A row of the default size (20480 halves, 40 KB) is larger than L1, so the second reading
-// is to come from L2, where the first has just left it. That is why blocks are large: of blocks of
-// 256 threads eight fit on a compute unit, and 8 x 38 rows are three times an MI300X die's L2.
+// normalise. A row of the default size (20480 halves, 40 KB) is larger than L1, so the second
+// reading is to come from L2, where the first has just left it. That is why blocks are large: of
+// blocks of 256 threads eight fit on a compute unit, and 8 x 38 rows are three times an MI300X
+// die's L2.
 //
 //     block b:  x[b, :] twice, weight[:], bias[:]  ->  y[b, :]
 //
 // Blocks share nothing but weight and bias, 80 KB that every L2 keeps in any order: a swizzle has
-// nothing to win. Squares are summed of x minus the row's first value, so that a large mean does not
-// swallow the variance.
+// nothing to win. Squares are summed of x minus the row's first value, so that a large mean does
+// not swallow the variance.
 //
 // Usage: layernorm [ROWS COLUMNS] [--check] [--time N]      (20480 20480)
 #include "../common/program.h"
@@ -74,7 +75,7 @@ __global__ __launch_bounds__(kThreads) void layernorm(const half* __restrict__ x
       Pack<half, kWidth> results;
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) results[i] = normal(xs[i], weights[i], biases[i]);
-      store(to + column, results);
+      store<kChunk>(to + column, results);
     } else {
       to[column] = normal(from[column], weight[column], bias[column]);
     }

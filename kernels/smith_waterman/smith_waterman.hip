@@ -4,21 +4,23 @@
 //                       score[i, j-1] - 2)                      with zeros outside
 //
 // A score needs the one to the left, the one above and the one between them, so a tile needs its
-// neighbours' rims. Tiles on one antidiagonal need nothing of each other: each antidiagonal of tiles is
-// one launch, and inside a tile of 64 x 64 the 64 threads, one a column, do the same in LDS.
+// neighbours' rims. Tiles on one antidiagonal need nothing of each other: each antidiagonal of
+// tiles is one launch, and inside a tile of 64 x 64 the 64 threads, one a column, do the same in
+// LDS.
 //
 //      launch d, block b: the tile in row first + b and column d - first - b
 //
-//       d=0  1  2  3       reads  64 values of each sequence, the last row of the tile above, the last
-//      +--+--+--+--+              column of the tile to the left (64 lines of which it uses 4 bytes),
-//      | 0| 1| 2| 3|              the corner between them
+//       d=0  1  2  3       reads  64 values of each sequence, the last row of the tile above, the
+//       last
+//      +--+--+--+--+              column of the tile to the left (64 lines of which it uses 4
+//      bytes), | 0| 1| 2| 3|              the corner between them
 //      +--+--+--+--+       writes 64 x 64 scores and the tile's greatest
 //      | 1| 2| 3| 4|
 //      +--+--+--+--+
 //
-// Two blocks of a launch share one line at most, so the order within a launch wins little; what a block
-// reads was written by the launch before. The widest launches are the middle ones: trace one of them
-// with --launch.
+// Two blocks of a launch share one line at most, so the order within a launch wins little; what a
+// block reads was written by the launch before. The widest launches are the middle ones: trace one
+// of them with --launch.
 //
 // Usage: smith_waterman [LENGTH_A LENGTH_B] [--check] [--time N]      (8192 8192)
 #include "../common/program.h"
@@ -61,8 +63,9 @@ struct Matrix {
 /// Computes the tiles (first + b, diagonal - first - b) for the blocks b of the grid.
 __global__ __launch_bounds__(kThreads) void align_diagonal(const signed char* __restrict__ a,
                                                            const signed char* __restrict__ b,
-                                                           Matrix matrix, int* __restrict__ greatest,
-                                                           int diagonal, int first) {
+                                                           Matrix matrix,
+                                                           int* __restrict__ greatest, int diagonal,
+                                                           int first) {
   __shared__ Tile tile;
   __shared__ signed char letters[kTile];
   const int tile_row = first + static_cast<int>(blockIdx.x);

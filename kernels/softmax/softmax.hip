@@ -1,7 +1,7 @@
 // Softmax of each row: y = exp(x - greatest) / sum of exp(x - greatest).
 //
-// One block of 512 threads has one row and keeps all of it in registers, so the row is read once and
-// written once. How many chunks of eight halves a thread keeps is chosen by the row's length.
+// One block of 512 threads has one row and keeps all of it in registers, so the row is read once
+// and written once. How many chunks of eight halves a thread keeps is chosen by the row's length.
 //
 //     block b:  x[b, :]  ->  y[b, :]
 //
@@ -82,7 +82,7 @@ __global__ __launch_bounds__(kThreads) void softmax(const half* __restrict__ x,
       results[i] = static_cast<half>(power(values[c][i]) * scale);
     }
     if constexpr (kWide) {
-      if (column < columns) store(to + column, results);
+      if (column < columns) store<kChunk>(to + column, results);
     } else {
 #pragma unroll
       for (int i = 0; i < kChunk; ++i) {

@@ -1,16 +1,17 @@
 // A five-point stencil over a matrix of halves: out = in / 2 + (above + below + left + right) / 8,
 // with zeros outside.
 //
-// A block of 128 threads computes a tile of 32 x 32, eight neighbours of a row a thread. It reads the
-// tile, the row above, the row below and a column on each side into LDS.
+// A block of 128 threads computes a tile of 32 x 32, eight neighbours of a row a thread. It reads
+// the tile, the row above, the row below and a column on each side into LDS.
 //
 //     block (m, n), m fastest in dispatch order:
-//         in [32 m - 1, 32 m + 33) x [32 n - 1, 32 n + 33)  ->  out [32 m, 32 m + 32) x [32 n, 32 n + 32)
+//         in [32 m - 1, 32 m + 33) x [32 n - 1, 32 n + 33)  ->  out [32 m, 32 m + 32) x [32 n, 32 n
+//         + 32)
 //
-// Rows of a tile are half a line of 128 bytes, so a block shares every line of the tile with the block
-// to its left or right, (m, n - 1) or (m, n + 1), a whole column of tiles away in dispatch order, and
-// its rows above and below with (m - 1, n) and (m + 1, n), its neighbours in dispatch order and
-// therefore on other dies. An order that keeps a square of tiles on one die saves both.
+// Rows of a tile are half a line of 128 bytes, so a block shares every line of the tile with the
+// block to its left or right, (m, n - 1) or (m, n + 1), a whole column of tiles away in dispatch
+// order, and its rows above and below with (m - 1, n) and (m + 1, n), its neighbours in dispatch
+// order and therefore on other dies. An order that keeps a square of tiles on one die saves both.
 //
 // Usage: stencil2d [ROWS COLUMNS] [--check] [--time N]      (8192 8192)
 #include "../common/program.h"
@@ -88,15 +89,14 @@ __global__ __launch_bounds__(kThreads) void stencil2d(const half* __restrict__ i
   Pack<half, kChunk> results;
 #pragma unroll
   for (int i = 0; i < kChunk; ++i) {
-    const float around = static_cast<float>(tile.at(r - 1, c + i)) +
-                         static_cast<float>(tile.at(r + 1, c + i)) +
-                         static_cast<float>(tile.at(r, c + i - 1)) +
-                         static_cast<float>(tile.at(r, c + i + 1));
+    const float around =
+        static_cast<float>(tile.at(r - 1, c + i)) + static_cast<float>(tile.at(r + 1, c + i)) +
+        static_cast<float>(tile.at(r, c + i - 1)) + static_cast<float>(tile.at(r, c + i + 1));
     results[i] = static_cast<half>(0.5F * static_cast<float>(tile.at(r, c + i)) + 0.125F * around);
   }
   half* const to = out + static_cast<std::size_t>(first_row + r) * columns + first_column + c;
   if constexpr (kWide) {
-    store(to, results);
+    store<kChunk>(to, results);
   } else {
 #pragma unroll
     for (int i = 0; i < kChunk; ++i) {

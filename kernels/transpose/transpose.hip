@@ -13,10 +13,10 @@
 //     | | A1 | B1 |            | | B0 | B1 |         (m, n + 1), of `out` written by (m + 1, n).
 //       +----+----+              +----+----+
 //
-// In dispatch order (m, n) and (m + 1, n) are neighbours, but on a chiplet GPU they are on different
-// dies, so both their L2s fetch what each uses half of; and (m, n + 1) comes a whole column of tiles
-// later. An order that brings both halves of a line to one die while it is cached halves the traffic.
-// At powers of two all rows of a tile fall into the same sets of the cache.
+// In dispatch order (m, n) and (m + 1, n) are neighbours, but on a chiplet GPU they are on
+// different dies, so both their L2s fetch what each uses half of; and (m, n + 1) comes a whole
+// column of tiles later. An order that brings both halves of a line to one die while it is cached
+// halves the traffic. At powers of two all rows of a tile fall into the same sets of the cache.
 //
 // Usage: transpose [ROWS COLUMNS] [--check] [--time N]      (32768 32768)
 #include "../common/program.h"
@@ -73,7 +73,7 @@ __global__ __launch_bounds__(kThreads) void transpose(const half* __restrict__ i
       Pack<half, kChunk> chunk;
 #pragma unroll
       for (int i = 0; i < kChunk; ++i) chunk[i] = tile[c + i][r];
-      store(to, chunk);
+      store<kChunk>(to, chunk);
     } else {
       *to = tile[c][r];
     }
@@ -96,8 +96,8 @@ int main(int argc, char** argv) {
 
   const auto launch = [&] {
     const dim3 grid(suite::ceil_div(rows, kTile), suite::ceil_div(columns, kTile));
-    auto* const kernel = rows % kChunk == 0 && columns % kChunk == 0 ? transpose<true>
-                                                                     : transpose<false>;
+    auto* const kernel =
+        rows % kChunk == 0 && columns % kChunk == 0 ? transpose<true> : transpose<false>;
     kernel<<<grid, kThreads>>>(in.data(), out.data(), rows, columns);
   };
   launch();
