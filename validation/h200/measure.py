@@ -77,8 +77,8 @@ def times(binary: pathlib.Path, launch: dict, swizzles: list[str]) -> list[list]
     rows = []
     for line in text.splitlines():
         if line.startswith("variant,"):
-            _, what, variant, repetition, milliseconds = line.split(",")
-            rows.append([launch["name"], what, swizzles[int(variant)], repetition, milliseconds])
+            _, *what, variant, repetition, milliseconds = line.split(",")
+            rows.append([launch["name"], ",".join(what), swizzles[int(variant)], repetition, milliseconds])
     return rows
 
 
