@@ -40,7 +40,7 @@ def main() -> None:
             "      return {at.x, at.y, at.z};\n    }"
         )
     text.append(
-        "static __device__ __forceinline__ SuiteBlockIndex suite_block_index() {\n"
+        "static __device__ __forceinline__ SuiteBlockIndex suite_formula() {\n"
         "  switch (suite_variant) {\n" + "\n".join(cases) + "\n  }\n"
         "  return {blockIdx.x, blockIdx.y, blockIdx.z};\n}\n"
     )

@@ -92,9 +92,11 @@ def counters(binary: pathlib.Path, launch: dict, swizzles: list[str]) -> tuple[l
     table = "\n".join(line for line in text.splitlines() if line.startswith('"'))
     rows = list(csv.DictReader(io.StringIO(table)))
     rows = [r for r in rows if r["ID"]]  # the row of units has none
-    # The program's own launches come first; the orders follow, each with as many kernels.
+    # The program's own launches come first. Then, for each order, one launch that fills the table
+    # and one that counts; a launch may be several kernels.
     each = launch.get("kernels_a_launch", 1)
-    rows = rows[-each * len(swizzles):]
+    rows = rows[-2 * each * len(swizzles):]
+    rows = [row for i, row in enumerate(rows) if i // each % 2 == 1]
     columns = [m for m in METRICS if rows and m in rows[0]]
     out = []
     for i, row in enumerate(rows):
