@@ -2,6 +2,8 @@
 // can fail, and when a swizzle is put into its source it still computes the same bits.
 #include <gmock/gmock.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/files.h"
@@ -13,51 +15,51 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-struct Case {
-  std::string name;
-  /// Edges that are no whole tiles or chunks, then whole chunks; block counts that the number of
-  /// dies does not divide.
-  std::string sizes[2];
-  /// A mistake in the kernel, which the check is to find at the first sizes.
+/// A mistake in a kernel, which its check is to find.
+struct Mistake {
   std::string right;
   std::string wrong;
-  std::int64_t launch = -1;  ///< with several blocks
+};
+
+const std::map<std::string, Mistake> kMistakes = {
+    {"attention", {"out *= shrink", "out *= 1"}},
+    {"black_scholes", {"c * above", "c * below"}},
+    {"elementwise", {"0.70710678F", "0.71F"}},
+    {"fdtd2d", {"right + x[i]", "right - x[i]"}},
+    {"gemm",
+     {"Block::multiply(part, lds);",
+      "if (threadIdx.x == 77) lds[77] += static_cast<half>(0.25F);\n"
+      "__syncthreads();\nBlock::multiply(part, lds);"}},
+    {"gemm_persistent",
+     {"const RowsOfB b_rows(b, where.n * kTileN, n, k);",
+      "const RowsOfB b_rows(b, where.n * kTileN + (where.n == 1), n, k);"}},
+    {"gravity", {"-= mass[i]", "-= 1.01F * mass[i]"}},
+    {"layernorm", {" - mean * mean", ""}},
+    {"smith_waterman",
+     {"tile.at(-1, -1) = matrix.or_zero(row - 1, column - 1)", "tile.at(-1, -1) = 0"}},
+    {"softmax", {"kLog2E = 1.44269504F", "kLog2E = 1.44F"}},
+    {"spmv", {"static_cast<half>(sum)", "static_cast<half>(sum + row)"}},
+    {"stencil2d", {"0.125F * around", "0.126F * around"}},
+    {"transpose", {"*to = tile[c][r]", "*to = tile[c][r == 7 ? 8 : r]"}},
+};
+
+struct Case {
+  std::string name;
+  std::vector<std::string> sizes;  ///< ragged; blocks that the number of dies does not divide
+  std::int64_t launch = -1;        ///< one of several blocks
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-const Case kCases[] = {
-    {"attention",
-     {"6 2 300 128 --causal --token-major --block-first", "9 9 200 64"},
-     "out *= shrink",
-     "out *= 1"},
-    {"black_scholes", {"10003", "9216"}, "c * above", "c * below"},
-    {"elementwise", {"10003", "17408"}, "0.70710678F", "0.71F"},
-    {"fdtd2d", {"75 140 --steps 3", "97 104"}, "right + x[i]", "right - x[i]"},
-    {"gemm",
-     {"1150 890 72", "700 333 61"},
-     "Block::multiply(part, lds);",
-     "if (threadIdx.x == 77) lds[77] += static_cast<half>(0.25F);\n"
-     "__syncthreads();\nBlock::multiply(part, lds);"},
-    {"gemm_persistent",
-     {"1100 600 72 --blocks 11", "600 521 61 --blocks 5"},
-     "const RowsOfB b_rows(b, where.n * kTileN, n, k);",
-     "const RowsOfB b_rows(b, where.n * kTileN + (where.n == 1), n, k);"},
-    {"gravity", {"75 101 300", "97 64 255"}, "-= mass[i]", "-= 1.01F * mass[i]"},
-    {"layernorm", {"13 333", "21 4104"}, " - mean * mean", ""},
-    {"smith_waterman",
-     {"700 650", "641 1024"},
-     "tile.at(-1, -1) = matrix.or_zero(row - 1, column - 1)",
-     "tile.at(-1, -1) = 0",
-     10},
-    {"softmax", {"13 333", "10 8200"}, "kLog2E = 1.44269504F", "kLog2E = 1.44F"},
-    {"spmv",
-     {"130 77 9", "101 5000 200"},
-     "static_cast<half>(sum)",
-     "static_cast<half>(sum + row)"},
-    {"stencil2d", {"75 140", "97 104"}, "0.125F * around", "0.126F * around"},
-    {"transpose", {"300 75", "328 104"}, "*to = tile[c][r]", "*to = tile[c][r == 7 ? 8 : r]"},
-};
+/// The list that kernels/run takes too.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const auto suite = nlohmann::json::parse(read_file(fs::path(KERNELS) / "suite.json"));
+  for (const auto& [name, entry] : suite.items()) {
+    all.push_back({name, entry.at("ragged"), entry.value("ragged_launch", std::int64_t{-1})});
+  }
+  return all;
+}
 
 vgpu::ProgramSpec spec_of(const fs::path& source, const std::string& sizes) {
   vgpu::ProgramSpec spec;
@@ -105,9 +107,10 @@ TEST_P(Kernel, AgreesWithItsReferenceWhichFindsAMistake) {
     EXPECT_THAT(right.captured_stdout, HasSubstr("check: PASS")) << sizes;
   }
   std::string text = read_file(source());
-  const std::size_t at = text.find(GetParam().right);
-  ASSERT_NE(at, std::string::npos) << GetParam().right;
-  text.replace(at, GetParam().right.size(), GetParam().wrong);
+  const Mistake& mistake = kMistakes.at(GetParam().name);
+  const std::size_t at = text.find(mistake.right);
+  ASSERT_NE(at, std::string::npos) << mistake.right;
+  text.replace(at, mistake.right.size(), mistake.wrong);
   const fs::path wrong_source = variant("wrong", text);
   const vgpu::BuiltProgram wrong = vgpu::build_program(spec_of(wrong_source, ""), scratch_.path());
   const vgpu::FunctionalRun found = run(wrong_source, wrong, GetParam().sizes[0]);
@@ -141,7 +144,7 @@ TEST_P(Kernel, PatchedComputesTheSameBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Suite, Kernel, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Suite, Kernel, testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

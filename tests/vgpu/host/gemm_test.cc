@@ -145,11 +145,11 @@ TEST_F(Gemm, APlantedDifferenceIsFound) {
   std::vector<std::uint32_t> identity(63);
   std::iota(identity.begin(), identity.end(), 0);
   const auto wrong_value =
-      patched("static_cast<half>(sums[4 * q + i])",
-              "static_cast<half>(sums[4 * q + i] * (q == 3 && lane() == 5 ? 2 : 1))");
+      patched("four = {carried.rows[0][j],",
+              "four = {static_cast<half>(carried.rows[0][j] + (threadIdx.x == 77 ? 1 : 0)),");
   EXPECT_THAT(compare({"1152", "896", "64"}, wrong_value, identity).first_difference,
               HasSubstr("where the original writes"));
-  const auto lost_row = patched("row >= m || column >= n", "row >= m - 1 || column >= n");
+  const auto lost_row = patched("c, m, n, where)", "c, m - 1, n, where)");
   EXPECT_THAT(compare({"1152", "896", "64"}, lost_row, identity).first_difference,
               HasSubstr("does not write"));
 }
