@@ -103,6 +103,10 @@ struct LaunchFindings {
   std::vector<WrittenRun> written;  ///< sorted, disjoint
 };
 
+/// From a trace, where values are unknown: `different` is empty, and `same` is not known to be so.
+/// Source lines are unknown too.
+LaunchFindings watch_trace(const Trace& trace);
+
 // ---- What is missing ---------------------------------------------------------------------------
 
 /// Never-written bytes of a range that should be written whole.

@@ -56,6 +56,8 @@ class LaunchWatch {
   /// Blocks come in dispatch order, one at a time.
   void begin(std::uint64_t block);
   void access(const WatchedAccess& access);
+  /// Something else that the block does and that tells it from blocks that do not.
+  void does(std::uint64_t what) { hash_ = (hash_ ^ what) * 0x9e3779b97f4a7c15ULL; }
   void end();
 
   /// Events of the block that made the most.

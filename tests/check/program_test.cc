@@ -252,6 +252,32 @@ TEST_F(Check, NoFalseAlarm) {
   EXPECT_EQ(found({"histogram", "7"})["atomic_bytes"], 16 * 4);
 }
 
+// ---- optimize looks too ------------------------------------------------------------------------
+
+TEST_F(Check, OptimizeWarnsOfWhatItsComparisonDoesNotCover) {
+  const auto blocks = [](const std::vector<std::string>& mode) {
+    std::vector<std::string> words = {"optimize", program_.string(), "-q", "--"};
+    words.insert(words.end(), mode.begin(), mode.end());
+    const Command command;
+    const ChildResult result = command(words);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    const json report =
+        json::parse(read_file(command.directory.path() / "swizzleperf-runs/program/result.json"));
+    for (const json& warning : report["blocks"]["warnings"]) {
+      EXPECT_THAT(unwrapped(result.out), HasSubstr(warning.get<std::string>()));
+      EXPECT_THAT(warning.get<std::string>(), HasSubstr("'swizzleperf check'"));
+    }
+    return report["blocks"];
+  };
+  const json lossy = blocks({"lossy", "100"});
+  EXPECT_EQ(lossy["repeated"], 100 - static_cast<int>(computed_tiles(100).size()));
+  EXPECT_EQ(lossy["warnings"].size(), 1U);
+  EXPECT_EQ(blocks({"halo", "40"})["overlapping"], 39);
+  EXPECT_EQ(blocks({"shift", "40"})["communicating"], 39);
+  EXPECT_EQ(blocks({"exact", "100"})["warnings"].size(), 0U);
+  EXPECT_EQ(blocks({"split-k", "20", "3"})["warnings"].size(), 0U);
+}
+
 // ---- usage -------------------------------------------------------------------------------------
 
 TEST_F(Check, WrongUsageIsOneSentence) {
