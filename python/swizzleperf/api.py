@@ -1,0 +1,1 @@
+Tensor=optimize=run=simulate=write_spec=None
