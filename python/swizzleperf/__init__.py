@@ -6,7 +6,7 @@
 
 Importing this package imports neither Triton nor numpy."""
 
-from .api import Tensor, optimize, run, simulate, write_spec
+from .api import Tensor, optimize, run, run_spec, simulate, write_spec
 from .errors import SwizzlePerfError
 
-__all__ = ["SwizzlePerfError", "Tensor", "optimize", "run", "simulate", "write_spec"]
+__all__ = ["SwizzlePerfError", "Tensor", "optimize", "run", "run_spec", "simulate", "write_spec"]

@@ -31,6 +31,8 @@ struct ProgramSpec {
   unsigned threads = 0;                  ///< 0 = all cores
   bool extrapolate = true;
   std::filesystem::path kernel_source;  ///< instead of the source that a launch spec names
+  /// Of a launch spec that is run to its end: where its arrays are written, before and after.
+  std::filesystem::path save_directory;
 };
 
 /// A program built for the virtual GPU, in a new directory inside the given work directory, whose

@@ -36,6 +36,7 @@
 #include <set>
 
 #include "swizzleperf/error.h"
+#include "vgpu/exec/newer.h"
 
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
@@ -49,18 +50,6 @@ namespace {
 
 /// A module that fails to parse must not print to stderr; its message becomes ours.
 std::string message_of(llvm::Error error) { return llvm::toString(std::move(error)); }
-
-/// A later LLVM than ours (Triton's) says in the triple what ours wants as an attribute of the
-/// kernels: amdgpu9.42-amd-amdhsa is gfx942.
-void take_cpu_from_triple(llvm::Module& module) {
-  llvm::StringRef arch = module.getTargetTriple().getArchName();
-  if (!arch.consume_front("amdgpu") || arch.empty()) return;
-  std::string cpu = "gfx" + arch.str();
-  std::erase(cpu, '.');
-  module.setTargetTriple(llvm::Triple("amdgcn-amd-amdhsa"));
-  for (llvm::Function& f : module)
-    if (!f.isDeclaration() && !f.hasFnAttribute("target-cpu")) f.addFnAttr("target-cpu", cpu);
-}
 
 /// Functions that call themselves, directly or not: left as calls.
 std::set<const llvm::Function*> recursive_functions(llvm::Module& module) {
@@ -198,7 +187,7 @@ std::unique_ptr<llvm::Module> parse_module(llvm::LLVMContext& context,
     return std::move(*module);
   }
   // Textual IR wants a terminated buffer.
-  const auto copy = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
+  const auto copy = llvm::MemoryBuffer::getMemBufferCopy(older_text(bytes), name);
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIR(copy->getMemBufferRef(), diagnostic, context);
   if (!module)

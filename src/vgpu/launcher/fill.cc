@@ -138,7 +138,7 @@ void fill_array(std::span<std::byte> memory, const ElementType& type, const nloh
   } else if (kind == "row_starts") {
     fill_plainly(memory, step, row_starts(type, fill, memory.size() / step));
   } else {
-    from_file(memory, fill.at("file"));
+    from_file(memory, fill.at("path"));
   }
 }
 

@@ -4,7 +4,7 @@
 // ordinary HIP program that does what a launch spec says. Allocate and fill the arguments in order,
 // load the module, launch once. So the virtual GPU needs no second way in: a spec is traced, run
 // and compared as any program is. The description is written by vgpu/toolchain/build_spec.cc, which
-// has checked it; --save writes the arrays that the spec calls outputs as DIRECTORY/NAME.bin.
+// has checked it. --save writes the description and, before and after the launch, each array.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hip/hip_runtime_api.h>
@@ -35,7 +35,6 @@ struct Array {
   std::string name;
   void* memory = nullptr;
   std::size_t bytes = 0;
-  bool output = false;
 };
 
 /// The values that a launch hands over, each in memory of its own.
@@ -68,8 +67,7 @@ class Arguments {
 
   static Array allocate(const json& argument) {
     const ElementType& type = *find_element_type(argument.at("dtype").get<std::string>());
-    Array array{argument.at("name"), nullptr, argument.at("count").get<std::size_t>() * type.bytes,
-                argument.at("output")};
+    Array array{argument.at("name"), nullptr, argument.at("count").get<std::size_t>() * type.bytes};
     must(hipMalloc(&array.memory, array.bytes),
          fmt::format("argument '{}' of {} bytes", array.name, array.bytes));
     fill_array({static_cast<std::byte*>(array.memory), array.bytes}, type, argument.at("fill"));
@@ -81,10 +79,11 @@ class Arguments {
   std::deque<Array> arrays_;
 };
 
-void save(const std::deque<Array>& arrays, const std::filesystem::path& directory) {
+/// As DIRECTORY/NAME.before or NAME.after.
+void save(const std::deque<Array>& arrays, const std::filesystem::path& directory,
+          const char* when) {
   for (const Array& array : arrays) {
-    if (!array.output) continue;
-    write_file(directory / (array.name + ".bin"),
+    write_file(directory / (array.name + when),
                {static_cast<const char*>(array.memory), array.bytes});
   }
 }
@@ -157,8 +156,12 @@ int run(int argc, char** argv) {
   const json description = json::parse(read_file(argv[1]));
   try {
     Arguments arguments(description.at("arguments"));
+    if (saves) {
+      write_file(std::filesystem::path(argv[3]) / "launch.json", description.dump());
+      save(arguments.arrays(), argv[3], ".before");
+    }
     launch(description, arguments);
-    if (saves) save(arguments.arrays(), argv[3]);
+    if (saves) save(arguments.arrays(), argv[3], ".after");
   } catch (const Error& error) {
     throw Error(error.exit(),
                 fmt::format("{}: {}", description.at("spec").get<std::string>(), error.what()));

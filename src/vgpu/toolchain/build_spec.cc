@@ -40,7 +40,8 @@ Names settle(LaunchSpec& spec) {
   for (SpecArgument& a : spec.arguments) {
     if (a.shape.empty()) all.push_back({&a.name, a.line, &a.value});
   }
-  for (SpecConstexpr& c : spec.constexprs) all.push_back({&c.name, c.line, &c.value});
+  for (SpecConstant& s : spec.sizes) all.push_back({&s.name, s.line, &s.value});
+  for (SpecConstant& c : spec.constexprs) all.push_back({&c.name, c.line, &c.value});
   Names names;
   const auto take = [&](const Pending& p) {
     if (p.value->is_number_integer()) names[*p.name] = p.value->get<std::int64_t>();
@@ -151,7 +152,7 @@ json question_for_triton(const LaunchSpec& spec, const ProgramSpec& program, con
         {"dtype", find_element_type(a.dtype)->triton}, {"shape", shape}, {"line", a.line}};
   }
   json constexprs = json::object();
-  for (const SpecConstexpr& c : spec.constexprs)
+  for (const SpecConstant& c : spec.constexprs)
     constexprs[c.name] = {{"value", c.value}, {"line", c.line}};
   return {
       {"spec", spec.file.string()},
@@ -289,6 +290,10 @@ BuiltProgram build_spec_program(const ProgramSpec& program, const fs::path& dire
   built.directory = directory;
   built.executable = locate_pieces().launcher;
   built.arguments = {file.string()};
+  if (!program.save_directory.empty()) {
+    built.arguments->insert(built.arguments->end(),
+                            {"--save", fs::absolute(program.save_directory).string()});
+  }
   built.device_bitcode = compiled.module;
   built.compile_command = std::move(compiled.compile_command);
   built.notes = std::move(compiled.notes);

@@ -35,10 +35,11 @@ class Reader {
     const toml::table table = parse();
     check_keys(table,
                {"kernel", "function", "grid", "block", "shared_bytes", "num_warps", "num_stages",
-                "options", "config", "compile_options", "constexprs", "arguments"});
+                "options", "config", "compile_options", "sizes", "constexprs", "arguments"});
     read_kernel(table);
     read_function(table);
     read_launch(table);
+    read_sizes(table);
     read_triton(table);
     read_arguments(table);
   }
@@ -144,6 +145,18 @@ class Reader {
     spec_.block = expressions(need(table, "block"), "block", 3);
     const toml::node* const shared = table.get("shared_bytes");
     spec_.shared_bytes = shared ? expression(*shared, "shared_bytes") : SpecText{"0", 0};
+  }
+
+  void read_sizes(const toml::table& table) {
+    const toml::table* const sizes = optional_table(table, "sizes");
+    if (!sizes) return;
+    for (const auto& [key, node] : *sizes) {
+      const std::string name(key.str());
+      const SpecText text = expression(node, name);
+      json value = text.text;
+      if (node.is_integer()) value = node.as_integer()->get();
+      spec_.sizes.push_back({name, text.line, value});
+    }
   }
 
   void read_triton(const toml::table& table) {
@@ -349,7 +362,7 @@ void apply_setting(LaunchSpec& spec, const std::string& setting) {
   const std::string name = setting.substr(0, equals);
   if (equals == std::string::npos || equals == 0) {
     throw usage_error(
-        fmt::format("'{}' behind -- is not NAME=VALUE, which sets a value or constexpr of {}",
+        fmt::format("'{}' behind -- is not NAME=VALUE, which sets a size, value or constexpr of {}",
                     setting, spec.file.string()));
   }
   const json value = number_of(setting.substr(equals + 1));
@@ -364,13 +377,15 @@ void apply_setting(LaunchSpec& spec, const std::string& setting) {
     a.value = value;
     return;
   }
-  for (SpecConstexpr& c : spec.constexprs) {
-    known.push_back(c.name);
-    if (c.name != name) continue;
-    c.value = value;
-    return;
+  for (std::vector<SpecConstant>* const constants : {&spec.sizes, &spec.constexprs}) {
+    for (SpecConstant& c : *constants) {
+      known.push_back(c.name);
+      if (c.name != name) continue;
+      c.value = value;
+      return;
+    }
   }
-  throw usage_error(fmt::format("{} has no value or constexpr '{}'{}; it has: {}",
+  throw usage_error(fmt::format("{} has no size, value or constexpr '{}'{}; it has: {}",
                                 spec.file.string(), name, did_you_mean(name, known),
                                 fmt::join(known, ", ")));
 }

@@ -29,10 +29,12 @@ struct SpecArgument {
   nlohmann::json value;  ///< of a value: a number, a bool, an expression as text, or null (None)
 };
 
-struct SpecConstexpr {
+/// A number that only the spec's own expressions use, or a constexpr of a Triton kernel.
+struct SpecConstant {
   std::string name;
   std::uint32_t line = 0;
-  nlohmann::json value;  ///< a number, a bool, an expression, {"text": ...} or {"dtype": ...}
+  nlohmann::json value;  ///< a number, an expression; of a constexpr also a bool, {"text": ...} or
+                         ///< {"dtype": ...}
 };
 
 enum class SpecLanguage { kTriton, kLlvm, kHip };
@@ -48,7 +50,8 @@ struct LaunchSpec {
   SpecText shared_bytes;        ///< dynamic LDS of kLlvm and kHip
   std::vector<SpecArgument> arguments;
   nlohmann::json options = nlohmann::json::object();  ///< num_warps, num_stages, ...: Triton's
-  std::vector<SpecConstexpr> constexprs;
+  std::vector<SpecConstant> sizes;
+  std::vector<SpecConstant> constexprs;
   std::int64_t config = 0;                   ///< of @triton.autotune
   std::vector<std::string> compile_options;  ///< of kHip
 
@@ -60,8 +63,8 @@ struct LaunchSpec {
 
 bool is_launch_spec(const std::filesystem::path& program);
 
-/// Throws Error(kInput): "file:line: sentence". `settings` are NAME=VALUE texts that replace values
-/// and constexprs of the spec.
+/// Throws Error(kInput): "file:line: sentence". `settings` are NAME=VALUE texts that replace sizes,
+/// values and constexprs of the spec.
 LaunchSpec read_launch_spec(const std::filesystem::path& file,
                             const std::vector<std::string>& settings);
 
