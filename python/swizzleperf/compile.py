@@ -4,6 +4,7 @@ The question (from src/vgpu/toolchain/build_spec.cc) holds what a launch spec sa
 file, the answer says how to launch it. Every way in which the user's file can be wrong ends in a
 sentence that begins with file and line."""
 
+import contextlib
 import importlib.util
 import os
 import re
@@ -22,16 +23,29 @@ def load_module(path, beside):
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with launching_nothing():
+            spec.loader.exec_module(module)
     except SyntaxError as error:
         raise SwizzlePerfError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     except ModuleNotFoundError as error:
-        if error.name == "triton":
-            use_target("gfx942")  # says what to do
         raise SwizzlePerfError(f"{place_of(error, path)}: {error}: install it for {sys.executable}") from None
     except Exception as error:
         raise SwizzlePerfError(f"{place_of(error, path)}: {type(error).__name__}: {error}") from None
     return module
+
+
+@contextlib.contextmanager
+def launching_nothing():
+    """A script may launch its kernels at the top level; we are after the kernel alone."""
+    from triton.runtime.autotuner import Autotuner
+    from triton.runtime.jit import JITFunction
+
+    before = JITFunction.run, Autotuner.run
+    JITFunction.run = Autotuner.run = lambda self, *args, **kwargs: None
+    try:
+        yield
+    finally:
+        JITFunction.run, Autotuner.run = before
 
 
 def place_of(error, path):
@@ -148,6 +162,8 @@ def compile_question(question):
     kernel = find_kernel(module, question)
     bound = bind(kernel, question, triton)
     check_complete(kernel, bound, question)
+    if all(p.name in bound for p in jit_function(kernel).params if p.is_constexpr):
+        kernel = jit_function(kernel)  # nothing is left to tune or to guess
     note = choose_config(kernel, question["config"])
     compiled = compiled_kernel(kernel, bound, question["options"], path)
     answer = describe(compiled)

@@ -61,7 +61,7 @@ class Splice:
         for function in readers:
             self.rewrite(function)
         self.insert_helper(min(readers, key=lambda f: f.lineno))
-        remaps = [r for f in readers for r in find_remaps(f, self.names, self.functions, self.shown)]
+        remaps = [r for f in reached for r in find_remaps(f, self.names, self.functions, self.shown)]
         for function in reached:
             self.note_persistence(function)
         return {
@@ -193,9 +193,9 @@ class Splice:
                 continue
             index, line = start
             self.notes.append(
-                f"{self.shown}:{line}: a persistent loop: each program works on tiles {index} from its program id on. "
-                f"The program id is remapped, so the dies exchange whole lists of tiles; the order of tiles within "
-                f"{index} stays as it is."
+                f"{self.shown}:{line}: a persistent loop: a program goes through values of '{index}' from its program id "
+                f"on. The program id is what is remapped: which program has which tiles; how tiles are numbered by "
+                f"'{index}' stays as it is."
             )
 
     def span(self, node):
@@ -268,7 +268,14 @@ class Names:
 
 # ---- what the kernel does with its program id ------------------------------------------------------
 
-WHOLE, SPLIT = 1, 2  # the program id, scaled at most; a quotient or remainder of it
+# What a scalar is made of: the program id as it is or scaled, a quotient or a remainder of it, a
+# remainder of a remainder.
+ID, QUOTIENT, REMAINDER, AGAIN = "id", "quotient", "remainder", "remainder of a remainder"
+PARTS = {QUOTIENT, REMAINDER}
+NOTHING = frozenset()
+
+# Functions of scalars that leave an index an index.
+PLAIN = {"min", "max", "abs", "int"} | {f"triton.language.{n}" for n in ("minimum", "maximum", "where", "cast", "cdiv")}
 
 
 class Taint:
@@ -277,97 +284,129 @@ class Taint:
     def __init__(self, function, names, functions, arguments=None):
         self.names = names
         self.functions = functions
-        self.level = dict(arguments or {})
+        self.made_of = dict(arguments or {})
         assignments = [n for n in ast.walk(function) if isinstance(n, (ast.Assign, ast.AugAssign, ast.For))]
         for _ in range(len(assignments) + 1):
-            before = dict(self.level)
+            before = dict(self.made_of)
             for node in assignments:
                 self.assign(node)
-            if self.level == before:
+            if self.made_of == before:
                 break
 
     def assign(self, node):
         if isinstance(node, ast.For):
-            targets, value = [node.target], node.iter
-        elif isinstance(node, ast.AugAssign):
-            targets, value = [node.target], node.value
-        else:
-            targets, value = node.targets, node.value
-        for target in targets:
-            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                for t, v in zip(target.elts, value.elts):
-                    self.raise_to(t, self.of(v))
+            # The index of a loop from the program id on.
+            arguments = node.iter.args if isinstance(node.iter, ast.Call) else []
+            return self.add(node.target, self.of(arguments[0]) if len(arguments) > 1 else NOTHING)
+        if isinstance(node, ast.AugAssign):
+            return self.add(node.target, self.of(node.value))
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                for t, v in zip(target.elts, node.value.elts):
+                    self.add(t, self.of(v))
             else:
                 for t in target.elts if isinstance(target, ast.Tuple) else [target]:
-                    self.raise_to(t, self.of(value))
+                    self.add(t, self.of(node.value))
 
-    def raise_to(self, target, level):
-        if isinstance(target, ast.Name) and level > self.level.get(target.id, 0):
-            self.level[target.id] = level
+    def add(self, target, parts):
+        if isinstance(target, ast.Name) and parts:
+            self.made_of[target.id] = self.made_of.get(target.id, NOTHING) | parts
 
     def of(self, node):
-        """0, WHOLE or SPLIT."""
         if isinstance(node, ast.Name):
-            return self.level.get(node.id, 0)
+            return self.made_of.get(node.id, NOTHING)
         if isinstance(node, ast.Call):
-            if self.names.is_program_id(node.func):
-                return WHOLE
-            inputs = max([self.of(a) for a in node.args] + [self.of(k.value) for k in node.keywords], default=0)
-            calls_own = isinstance(node.func, ast.Name) and node.func.id in self.functions
-            return SPLIT if inputs and calls_own else inputs
+            return self.of_call(node)
         if isinstance(node, ast.BinOp):
-            level = max(self.of(node.left), self.of(node.right))
-            if self.of(node.left) and isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.RShift, ast.BitAnd)):
-                return SPLIT
-            return level
-        return max((self.of(c) for c in ast.iter_child_nodes(node)), default=0)
+            left, right = self.of(node.left), self.of(node.right)
+            if left and isinstance(node.op, (ast.FloorDiv, ast.RShift)):
+                return frozenset({QUOTIENT})
+            if left and isinstance(node.op, (ast.Mod, ast.BitAnd)):
+                return frozenset({REMAINDER, AGAIN} if REMAINDER in left else {REMAINDER})
+            return left | right
+        if isinstance(node, ast.IfExp):
+            return self.of(node.body) | self.of(node.orelse)
+        if isinstance(node, ast.UnaryOp):
+            return self.of(node.operand)
+        return NOTHING
+
+    def of_call(self, node):
+        if self.names.is_program_id(node.func):
+            return frozenset({ID})
+        given = frozenset().union(*[self.of(a) for a in node.args])
+        if isinstance(node.func, ast.Name) and node.func.id in self.functions:
+            return frozenset(PARTS) if given else NOTHING
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "to":
+            return self.of(node.func.value)
+        called = self.names.dotted(node.func) or getattr(node.func, "id", None)
+        return given if called in PLAIN else NOTHING  # tl.arange, tl.load, ...: no index any more
 
 
-def find_remaps(function, names, functions, shown):
+def find_remaps(function, names, functions, shown, arguments=None):
     """Arithmetic that puts quotients and remainders of the program id together again to a new index.
 
-    Splitting an index into coordinates is no remap, and neither is the sum that makes an offset of
-    coordinates. A sum of two split parts counts when its name is then scaled or split, as an index is."""
-    taint = Taint(function, names, functions)
-    scaled = scaled_names(function)
+    Splitting an index into coordinates is no remap, and neither is the offset that is made of
+    coordinates. A sum of two parts counts when it is then scaled or split as an index is, and
+    - it takes a remainder of a remainder, as grouping does, or
+    - it scales the remainder and adds the quotient, which turns the order around, or
+    - it is split again."""
+    taint = Taint(function, names, functions, arguments)
+    scaled, split = scaled_names(function)
     found = []
+
+    def say(node):
+        found.append((f"{shown}:{node.lineno}", ast.unparse(node)))
+
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and names.dotted(node.func) == "triton.language.swizzle2d" and taint.of(node):
-            found.append((f"{shown}:{node.lineno}", ast.unparse(node)))
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        if isinstance(node, ast.Return) and arguments and node.value is not None:
+            if any(recombines(e, taint, True) for e in ast.walk(node.value)):
+                say(node)
+        if not isinstance(node, ast.Assign):
             continue
-        if node.targets[0].id in scaled and any(recombines(e, taint) for e in ast.walk(node.value)):
-            found.append((f"{shown}:{node.lineno}", ast.unparse(node)))
-        elif calls_remap(node.value, taint, functions, names):
-            found.append((f"{shown}:{node.lineno}", ast.unparse(node)))
+        called = node.value if isinstance(node.value, ast.Call) else None
+        if called is not None and names.dotted(called.func) == "triton.language.swizzle2d" and any(
+            taint.of(a) for a in called.args
+        ):
+            say(node)
+        if called is not None and isinstance(called.func, ast.Name) and called.func.id in functions:
+            inner = functions[called.func.id]
+            given = {p.arg: taint.of(a) for p, a in zip(inner.args.args, called.args) if taint.of(a)}
+            if given and inner is not function and find_remaps(inner, names, functions, shown, given):
+                say(node)
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in scaled:
+            if any(recombines(e, taint, target.id in split) for e in ast.walk(node.value)):
+                say(node)
     return sorted(set(found), key=lambda r: int(r[0].rsplit(":", 1)[1]))
 
 
-def recombines(node, taint):
-    return (isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.BitXor, ast.BitOr))
-            and taint.of(node.left) == SPLIT and taint.of(node.right) == SPLIT)
+def recombines(node, taint, split_again):
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.BitXor, ast.BitOr))):
+        return False
+    left, right = taint.of(node.left), taint.of(node.right)
+    if not (left & PARTS and right & PARTS):
+        return False
+    turned = any(scales(a) and REMAINDER in x and QUOTIENT not in x and QUOTIENT in y
+                 for a, x, y in ((node.left, left, right), (node.right, right, left)))
+    return split_again or turned or AGAIN in left | right
 
 
-def calls_remap(node, taint, functions, names):
-    """A call of one of the file's own functions that remaps what it is given."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions):
-        return False
-    function = functions[node.func.id]
-    given = {p.arg: taint.of(a) for p, a in zip(function.args.args, node.args) if taint.of(a)}
-    if not given:
-        return False
-    inside = Taint(function, names, functions, given)
-    return any(recombines(e, inside) for e in ast.walk(function))
+def scales(node):
+    return isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.LShift))
 
 
 def scaled_names(function):
-    """Names that are multiplied or split somewhere, as indices are and offsets are not."""
-    scaled = set()
+    """Names that are multiplied somewhere, or split, as indices are and offsets are not; and those split."""
+    scaled, split = set(), set()
     for node in ast.walk(function):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.FloorDiv, ast.Mod)):
+        if not isinstance(node, ast.BinOp):
+            continue
+        if isinstance(node.op, ast.Mult):
             for side in (node.left, node.right):
                 scaled |= {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
-    return scaled
+        if isinstance(node.op, (ast.FloorDiv, ast.Mod)):
+            split |= {n.id for n in ast.walk(node.left) if isinstance(n, ast.Name)}
+    return scaled | split, split
 
 
 def loop_start(node, taint):
@@ -380,6 +419,6 @@ def loop_start(node, taint):
     if isinstance(node, ast.While):
         stepped = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
         for name in ast.walk(node.test):
-            if isinstance(name, ast.Name) and name.id in stepped and taint.level.get(name.id):
+            if isinstance(name, ast.Name) and name.id in stepped and taint.made_of.get(name.id):
                 return name.id, node.lineno
     return None

@@ -29,6 +29,11 @@ class _Driver:
     def get_current_stream(self, _device):
         return 0
 
+    def get_active_torch_device(self):
+        import torch
+
+        return torch.device("cpu")
+
 
 def use_target(arch):
     """Imports Triton and makes `arch` (gfx942, gfx950) its active GPU."""
