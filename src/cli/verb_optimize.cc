@@ -150,6 +150,9 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory,
       "\n" + figures(o);
   text += heading("Verdict: " + std::string(decision_name(o.verdict.decision)));
   text += wrap(o.verdict.reason + ".", output_width());
+  if (o.second_opinion && !o.second_opinion->caveat.empty()) {
+    text += wrap(o.second_opinion->caveat + ".", output_width());
+  }
   const bool taken = o.verdict.decision != Verdict::Decision::kKeepIdentity;
   if (o.best_swizzle && !taken) {
     text += wrap("(The best order found was " + o.best_swizzle->spec + ".)", output_width());

@@ -304,6 +304,14 @@ json applied_json(const OptimizeOutcome& o) {
                                      : json(o.applied->comparison.first_difference)}}}};
 }
 
+json second_opinion_json(const std::optional<SecondOpinion>& opinion) {
+  if (!opinion) return {};
+  return {{"l2_index", "hashed"},
+          {"speedup", opinion->speedup},
+          {"l2_hit_rate", {opinion->identity_hit_rate, opinion->best_hit_rate}},
+          {"caveat", opinion->caveat.empty() ? json() : json(opinion->caveat)}};
+}
+
 json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, double seconds) {
   const Launch& l = o.launch;
   json attempts = json::array();
@@ -324,25 +332,27 @@ json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, doubl
             {"proof", o.proof ? proof_json(*o.proof) : json()},
             {"applied", applied_json(o)}};
   }
-  return {
-      {"schema_version", kSchemaVersion},
-      {"program", l.trace.program},
-      {"kernel", l.trace.kernel},
-      {"machine", l.machine.name},
-      {"objective", objective_name(request.objective)},
-      {"seed", request.seed},
-      {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
-      {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
-      {"blocks_per_cu", l.occupancy.blocks_per_cu},
-      {"occupancy_limit", l.occupancy.limit},
-      {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
-      {"best", best},
-      {"verdict", {{"decision", decision_name(o.verdict.decision)}, {"reason", o.verdict.reason}}},
-      {"attempts", attempts},
-      {"totals",
-       {{"candidates", o.search.candidates},
-        {"refused", o.search.refused.size()},
-        {"seconds", seconds}}}};
+  return {{"schema_version", kSchemaVersion},
+          {"program", l.trace.program},
+          {"kernel", l.trace.kernel},
+          {"machine", l.machine.name},
+          {"objective", objective_name(request.objective)},
+          {"seed", request.seed},
+          {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
+          {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
+          {"blocks_per_cu", l.occupancy.blocks_per_cu},
+          {"occupancy_limit", l.occupancy.limit},
+          {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
+          {"best", best},
+          {"verdict",
+           {{"decision", decision_name(o.verdict.decision)},
+            {"reason", o.verdict.reason},
+            {"second_opinion", second_opinion_json(o.second_opinion)}}},
+          {"attempts", attempts},
+          {"totals",
+           {{"candidates", o.search.candidates},
+            {"refused", o.search.refused.size()},
+            {"seconds", seconds}}}};
 }
 
 }  // namespace
@@ -396,6 +406,11 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   if (o.best_swizzle) {
     const SimResult best = from_json(o.best);
     o.verdict = judge(machine, identity, &best);
+    if (o.verdict.decision != Verdict::Decision::kKeepIdentity) {
+      o.second_opinion = second_opinion(o.launch, *o.best_swizzle, identity.time_ms / best.time_ms,
+                                        100 * (best.l2.hit_rate() - identity.l2.hit_rate()),
+                                        request.seed, request.threads);
+    }
     write_file(request.run_directory / "best.swz", o.best_swizzle->formula.text());
   } else {
     o.verdict = judge(machine, identity, nullptr);

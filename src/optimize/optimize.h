@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "optimize/apply.h"
+#include "optimize/second_opinion.h"
 #include "optimize/verdict.h"
 #include "propose/search.h"
 
@@ -38,6 +39,7 @@ struct OptimizeOutcome {
   nlohmann::json best;
   std::optional<Swizzle> best_swizzle;  ///< absent when there was no candidate
   Verdict verdict;
+  std::optional<SecondOpinion> second_opinion;  ///< where a swizzle is taken
   std::optional<Proof> proof;
   std::optional<Applied> applied;
   std::string not_applied;  ///< why there is no patch, if there is none
