@@ -53,6 +53,7 @@ struct KernelInfo {
   std::vector<bool> arg_is_pointer;
   std::uint32_t kernarg_bytes = 0;
   std::uint32_t static_lds_bytes = 0;
+  std::uint32_t wave_lanes = 64;
 };
 
 struct DeviceVariable {
@@ -124,6 +125,14 @@ class Module {
   virtual void run_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
                         unsigned threads) = 0;
 };
+
+/// What becomes of a second definition of a name.
+enum class OnConflict { kRefuse, kTakeLast };
+
+/// Links modules of device code, as a device linker links objects. Throws Error(kInput) naming what
+/// is defined twice.
+std::vector<std::byte> link_bitcode(const std::vector<std::span<const std::byte>>& parts,
+                                    OnConflict on_conflict);
 
 /// Registers of a kernel as the real code generator allocates them.
 struct CodegenResources {

@@ -102,6 +102,9 @@ KernelInfo describe(const llvm::Function& f) {
   return info;
 }
 
+/// Defined in every module of CUDA code (device/cuda/swizzleperf_cuda.h).
+constexpr const char* kWarpMark = "__swizzleperf_warp_lanes";
+
 std::string cpu_of(const llvm::Function& f, const char* attribute) {
   return f.hasFnAttribute(attribute) ? f.getFnAttribute(attribute).getValueAsString().str() : "";
 }
@@ -111,10 +114,13 @@ class LoadedModule final : public Module {
   LoadedModule(std::span<const std::byte> bitcode, const std::string& name) {
     module_ = parse_module(context_, bitcode, name);
     target_ = amdgpu_target(target_cpu(*module_), "");
+    warps_ = module_->getNamedGlobal(kWarpMark) != nullptr;
     prepare_module(*module_, *target_);
-    for (const llvm::Function& f : *module_)
-      if (f.getCallingConv() == llvm::CallingConv::AMDGPU_KERNEL && !f.isDeclaration())
-        kernels_.push_back(describe(f));
+    for (const llvm::Function& f : *module_) {
+      if (f.getCallingConv() != llvm::CallingConv::AMDGPU_KERNEL || f.isDeclaration()) continue;
+      kernels_.push_back(describe(f));
+      kernels_.back().wave_lanes = wave_lanes(f);
+    }
     for (const llvm::GlobalVariable& v : module_->globals()) add_variable(v);
   }
 
@@ -191,7 +197,9 @@ class LoadedModule final : public Module {
   void add_variable(const llvm::GlobalVariable& v) {
     const unsigned space = v.getAddressSpace();
     const bool in_memory = space == kGlobalSpace || space == kConstantSpace || space == kFlatSpace;
-    if (!in_memory || v.isDeclaration() || v.getName().starts_with("llvm.")) return;
+    if (!in_memory || v.isDeclaration() || v.getName().starts_with("llvm.") ||
+        v.getName().starts_with(kWarpMark))
+      return;
     const llvm::DataLayout& layout = module_->getDataLayout();
     DeviceVariable variable;
     variable.symbol = v.getName().str();
@@ -249,7 +257,7 @@ class LoadedModule final : public Module {
     ir.name = info.name;
     ir.argument_offsets = info.arg_offset;
     ir.variable_address = [this](const llvm::GlobalVariable& v) { return variable_address(v); };
-    ir.wave_lanes = wave_lanes(*kernel.function);
+    ir.wave_lanes = info.wave_lanes;
     const Slice slice = slice_kernel(*kernel.function, kind, info.arg_offset);
     if (kind == SliceKind::kAddresses) {
       kernel.needed_loads = slice.needed_loads;
@@ -258,7 +266,8 @@ class LoadedModule final : public Module {
     return translate(ir, slice);
   }
 
-  static std::uint32_t wave_lanes(const llvm::Function& f) {
+  [[nodiscard]] std::uint32_t wave_lanes(const llvm::Function& f) const {
+    if (warps_) return 32;
     return cpu_of(f, "target-features").find("+wavefrontsize32") != std::string::npos ? 32 : 64;
   }
 
@@ -308,6 +317,7 @@ class LoadedModule final : public Module {
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::TargetMachine> target_;
+  bool warps_ = false;  ///< the module's waves have 32 lanes, whatever its architecture's have
   std::vector<KernelInfo> kernels_;
   std::vector<DeviceVariable> variables_;
   std::set<std::string> holds_addresses_;

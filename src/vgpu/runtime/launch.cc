@@ -108,7 +108,8 @@ hipError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, std::size_
 void run_recorded(const Kernel& kernel, const Launch& launch, const Dim3& block, Mode mode,
                   BlockRecorder& recorder) {
   const auto threads = static_cast<std::uint32_t>(launch.block.count());
-  recorder.begin((threads + kWaveLanes - 1) / kWaveLanes);
+  const std::uint32_t lanes = kernel.info->wave_lanes;
+  recorder.begin((threads + lanes - 1) / lanes);
   kernel.module->run_block(*kernel.info, launch, block, mode, state().heap.memory(), &recorder);
 }
 

@@ -37,7 +37,7 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* file) {
     if (!module || !file) return hipErrorInvalidValue;
     static auto* const contents = new std::deque<std::string>;
     const std::string& code = contents->emplace_back(swizzleperf::read_file(file));
-    Modules::Unit* const unit = state().modules.add(std::as_bytes(std::span(code)), file);
+    Modules::Unit* const unit = state().modules.add(std::as_bytes(std::span(code)), false, file);
     state().modules.load_all(state().heap);
     *module = reinterpret_cast<hipModule_t>(unit);
     return hipSuccess;
