@@ -142,7 +142,7 @@ void list_cache(benchmark::State& state) {
       const std::uint32_t* anchors = lines.anchors.data() + lines.blocks[b].first_anchor;
       for (const LineRequest& r : lines.templates[lines.blocks[b].template_index].requests) {
         const std::uint32_t line = anchors[r.slot] + r.line;
-        hits += l2[b % machine.dies].access(set_of(line), line) ? 1 : 0;
+        hits += l2[b % machine.dies].access(set_of(line).set, line) ? 1 : 0;
       }
     }
     seconds += cpu_seconds() - start;

@@ -1,14 +1,19 @@
 // The set-associative cache of the replay: many sets, true LRU, a line's valid and dirty sectors.
 //
-// This is the innermost loop of the project, so its layout is the point. A set of 16 ways is two
-// cache lines of the host:
+// This is the innermost loop of the project, and at a hundred million requests it is bound by how
+// many bytes of sets move through the host's caches: eight dies' L2 do not fit into its L1, nor a
+// last level of 256 MB into anything. So a set of 16 ways is one cache line of the host:
 //
-//     tags   16 x u32   line numbers                       64 bytes
+//     tags   16 x u16   what tells a set's lines apart     32 bytes
 //     ages   16 x u8    0 = most recent ... 15 = next out   16 bytes
-//     valid  16 x u8    sectors present                     16 bytes
-//     dirty  16 x u8    sectors written                     16 bytes
+//     valid  16 x u4    sectors present                      8 bytes
+//     dirty  16 x u4    sectors written                      8 bytes
 //
-// Looking up is four SSE compares and one movemask; touching a way increments every smaller age in
+// Tags are the part of a line's number that its set does not tell (geometry.h), so 16 bits are
+// enough for arrays of 17 GB in a cache of 2048 sets of 128-byte lines. Where they are not, the
+// same code runs with 32-bit tags and two host lines a set.
+//
+// Looking up is two SSE compares and one movemask; touching a way increments every smaller age in
 // one subtraction; the victim is the way whose age is ways-1. No branch depends on data except hit
 // or miss. Rejected: time stamps (the victim needs a 16-way minimum), move-to-front lists (shifts
 // on every hit), a tree PLRU (cheaper, but no vendor says so either, and LRU has a simple
@@ -30,19 +35,26 @@
 namespace swizzleperf::cachesim {
 
 constexpr std::uint32_t kGroup = 16;
-constexpr std::uint32_t kNoLine = 0xffffffffU;
-
 /// Sixteen ways of a set.
+template <typename Tag>
 struct alignas(64) WayGroup {
-  std::array<std::uint32_t, kGroup> tags;
+  static constexpr Tag kNone = static_cast<Tag>(~Tag{0});
+
+  std::array<Tag, kGroup> tags;
   std::array<std::uint8_t, kGroup> ages;
-  std::array<std::uint8_t, kGroup> valid;
-  std::array<std::uint8_t, kGroup> dirty;
+  std::uint64_t valid;  // four bits a way
+  std::uint64_t dirty;
 };
 
 #if defined(__SSE2__)
-inline std::uint32_t match_tags(const WayGroup& g, std::uint32_t line) {
-  const __m128i key = _mm_set1_epi32(static_cast<int>(line));
+inline std::uint32_t match_tags(const WayGroup<std::uint16_t>& g, std::uint32_t tag) {
+  const __m128i key = _mm_set1_epi16(static_cast<short>(tag));
+  const auto* t = reinterpret_cast<const __m128i*>(g.tags.data());
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(
+      _mm_cmpeq_epi16(_mm_load_si128(t), key), _mm_cmpeq_epi16(_mm_load_si128(t + 1), key))));
+}
+inline std::uint32_t match_tags(const WayGroup<std::uint32_t>& g, std::uint32_t tag) {
+  const __m128i key = _mm_set1_epi32(static_cast<int>(tag));
   const auto* t = reinterpret_cast<const __m128i*>(g.tags.data());
   const __m128i a = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_load_si128(t), key),
                                     _mm_cmpeq_epi32(_mm_load_si128(t + 1), key));
@@ -50,50 +62,68 @@ inline std::uint32_t match_tags(const WayGroup& g, std::uint32_t line) {
                                     _mm_cmpeq_epi32(_mm_load_si128(t + 3), key));
   return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(a, b)));
 }
-inline std::uint32_t match_age(const WayGroup& g, std::uint8_t age) {
+/// SSE2 takes four instructions to spread a byte that a load from a small table saves.
+inline __m128i sixteen_of(std::uint8_t value) {
+  struct alignas(16) Table {
+    std::array<std::array<std::uint8_t, kGroup>, 128> bytes;
+    constexpr Table() : bytes() {
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i].fill(static_cast<std::uint8_t>(i));
+    }
+  };
+  static constexpr Table kTable;
+  return _mm_load_si128(reinterpret_cast<const __m128i*>(kTable.bytes[value].data()));
+}
+
+/// A mask of the ways of an age.
+template <typename Tag>
+inline std::uint32_t match_age(const WayGroup<Tag>& g, std::uint8_t age) {
   const __m128i ages = _mm_load_si128(reinterpret_cast<const __m128i*>(g.ages.data()));
-  return static_cast<std::uint32_t>(
-      _mm_movemask_epi8(_mm_cmpeq_epi8(ages, _mm_set1_epi8(static_cast<char>(age)))));
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(ages, sixteen_of(age))));
 }
 /// Adds one to every age below `age`; ages stay below 128, so the signed compare is right.
-inline void grow_younger(WayGroup& g, std::uint8_t age) {
+template <typename Tag>
+inline void grow_younger(WayGroup<Tag>& g, std::uint8_t age) {
   auto* p = reinterpret_cast<__m128i*>(g.ages.data());
   const __m128i ages = _mm_load_si128(p);
-  const __m128i younger = _mm_cmplt_epi8(ages, _mm_set1_epi8(static_cast<char>(age)));
+  const __m128i younger = _mm_cmplt_epi8(ages, sixteen_of(age));
   _mm_store_si128(p, _mm_sub_epi8(ages, younger));
 }
 #else
-inline std::uint32_t match_tags(const WayGroup& g, std::uint32_t line) {
+template <typename Tag>
+inline std::uint32_t match_tags(const WayGroup<Tag>& g, std::uint32_t tag) {
   std::uint32_t mask = 0;
-  for (std::uint32_t w = 0; w < kGroup; ++w) mask |= std::uint32_t{g.tags[w] == line} << w;
+  for (std::uint32_t w = 0; w < kGroup; ++w) mask |= std::uint32_t{g.tags[w] == tag} << w;
   return mask;
 }
-inline std::uint32_t match_age(const WayGroup& g, std::uint8_t age) {
+template <typename Tag>
+inline std::uint32_t match_age(const WayGroup<Tag>& g, std::uint8_t age) {
   std::uint32_t mask = 0;
   for (std::uint32_t w = 0; w < kGroup; ++w) mask |= std::uint32_t{g.ages[w] == age} << w;
   return mask;
 }
-inline void grow_younger(WayGroup& g, std::uint8_t age) {
+template <typename Tag>
+inline void grow_younger(WayGroup<Tag>& g, std::uint8_t age) {
   for (std::uint8_t& a : g.ages) a = static_cast<std::uint8_t>(a + (a < age ? 1 : 0));
 }
 #endif
 
 /// What left the cache to make room.
 struct Evicted {
-  std::uint32_t line = kNoLine;
+  std::uint32_t tag = 0;
   std::uint8_t dirty = 0;
 };
 
-/// Sets x ways, up to 64 ways. Not thread-safe.
+/// Sets x ways, up to 64 ways, lines of up to four sectors. Not thread-safe.
+template <typename Tag>
 class Cache {
  public:
   Cache(std::uint32_t sets, std::uint32_t ways)
       : ways_(ways), groups_((ways + kGroup - 1) / kGroup), data_(std::size_t{sets} * groups_) {
     for (std::size_t i = 0; i < data_.size(); ++i) {
-      WayGroup& g = data_[i];
-      g.tags.fill(kNoLine);
-      g.valid.fill(0);
-      g.dirty.fill(0);
+      Group& g = data_[i];
+      g.tags.fill(Group::kNone);
+      g.valid = 0;
+      g.dirty = 0;
       // Ways are filled from the last age down, so empty ways go first; padding is never a victim.
       const auto first = static_cast<std::uint32_t>(i % groups_) * kGroup;
       for (std::uint32_t w = 0; w < kGroup; ++w) {
@@ -104,64 +134,87 @@ class Cache {
 
   void prefetch(std::uint32_t set) const {
     const auto* groups = reinterpret_cast<const char*>(data_.data() + std::size_t{set} * groups_);
-    __builtin_prefetch(groups);
-    __builtin_prefetch(groups + 64);
+    for (std::size_t line = 0; line < sizeof(Group); line += 64) __builtin_prefetch(groups + line);
   }
 
   /// Touches `sectors` of a line, allocating it if absent (evicting the least recently used); a
   /// write also makes them dirty. Returns the sectors that were present before.
-  std::uint8_t access(std::uint32_t set, std::uint32_t line, std::uint8_t sectors, bool write,
-                      Evicted& evicted) {
-    WayGroup* groups = data_.data() + std::size_t{set} * groups_;
-    // Sixteen ways or fewer is the common case; with the count known, the loops below vanish.
-    return groups_ == 1 ? access_in(groups, 1, line, sectors, write, evicted)
-                        : access_in(groups, groups_, line, sectors, write, evicted);
+  [[gnu::always_inline]] std::uint8_t access(std::uint32_t set, std::uint32_t tag,
+                                             std::uint8_t sectors, bool write, Evicted& evicted) {
+    Group* groups = data_.data() + std::size_t{set} * groups_;
+    // Sixteen ways or fewer is the common case; only its hits are worth being inline.
+    if (groups_ > 1) return access_wide(groups, tag, sectors, write, evicted);
+    if (const std::uint32_t mask = match_tags(*groups, tag); mask != 0) {
+      return hit(groups, 1, *groups, mask, sectors, write);
+    }
+    replace(groups, 1, tag, sectors, write, evicted);
+    return 0;
   }
 
-  /// Calls visit(line, dirty sectors) for every line that holds written data.
+  /// Calls visit(set, tag, dirty sectors) for every line that holds written data.
   template <typename Visit>
   void for_each_dirty(const Visit& visit) const {
-    for (const WayGroup& g : data_) {
-      for (std::uint32_t w = 0; w < kGroup; ++w) {
-        if (g.dirty[w] != 0) visit(g.tags[w], g.dirty[w]);
+    for (std::size_t i = 0; i < data_.size(); ++i) {
+      const Group& g = data_[i];
+      for (std::uint32_t w = 0; g.dirty != 0 && w < kGroup; ++w) {
+        if (const std::uint8_t dirty = sectors_of(g.dirty, w); dirty != 0) {
+          visit(static_cast<std::uint32_t>(i / groups_), std::uint32_t{g.tags[w]}, dirty);
+        }
       }
     }
   }
 
  private:
+  using Group = WayGroup<Tag>;
   static constexpr std::uint32_t kPadding = 127;
+  static constexpr std::uint32_t kSectorBits = 4;
 
-  [[gnu::always_inline]] std::uint8_t access_in(WayGroup* groups, std::uint32_t count,
-                                                std::uint32_t line, std::uint8_t sectors,
-                                                bool write, Evicted& evicted) const {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (const std::uint32_t mask = match_tags(groups[i], line); mask != 0) {
-        const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
-        WayGroup& g = groups[i];
-        const std::uint8_t before = g.valid[way];
-        g.valid[way] |= sectors;
-        if (write) g.dirty[way] |= sectors;
-        touch(groups, count, g, way);
-        return before;
+  static std::uint8_t sectors_of(std::uint64_t all, std::uint32_t way) {
+    return static_cast<std::uint8_t>(all >> (way * kSectorBits) & 15U);
+  }
+  static std::uint64_t at_way(std::uint8_t sectors, std::uint32_t way) {
+    return std::uint64_t{sectors} << (way * kSectorBits);
+  }
+
+  [[gnu::noinline]] std::uint8_t access_wide(Group* groups, std::uint32_t tag, std::uint8_t sectors,
+                                             bool write, Evicted& evicted) {
+    for (std::uint32_t i = 0; i < groups_; ++i) {
+      if (const std::uint32_t mask = match_tags(groups[i], tag); mask != 0) {
+        return hit(groups, groups_, groups[i], mask, sectors, write);
       }
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (const std::uint32_t mask = match_age(groups[i], static_cast<std::uint8_t>(ways_ - 1));
-          mask != 0) {
-        const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
-        WayGroup& g = groups[i];
-        evicted = {g.tags[way], g.dirty[way]};
-        g.tags[way] = line;
-        g.valid[way] = sectors;
-        g.dirty[way] = write ? sectors : 0;
-        touch(groups, count, g, way);
-        break;
-      }
-    }
+    replace(groups, groups_, tag, sectors, write, evicted);
     return 0;
   }
 
-  [[gnu::always_inline]] static void touch(WayGroup* groups, std::uint32_t count, WayGroup& g,
+  [[gnu::always_inline]] static std::uint8_t hit(Group* groups, std::uint32_t count, Group& g,
+                                                 std::uint32_t mask, std::uint8_t sectors,
+                                                 bool write) {
+    const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const std::uint8_t before = sectors_of(g.valid, way);
+    g.valid |= at_way(sectors, way);
+    if (write) g.dirty |= at_way(sectors, way);
+    touch(groups, count, g, way);
+    return before;
+  }
+
+  [[gnu::noinline]] void replace(Group* groups, std::uint32_t count, std::uint32_t tag,
+                                 std::uint8_t sectors, bool write, Evicted& evicted) const {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t mask = match_age(groups[i], static_cast<std::uint8_t>(ways_ - 1));
+      if (mask == 0) continue;
+      const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
+      Group& g = groups[i];
+      evicted = {g.tags[way], sectors_of(g.dirty, way)};
+      g.tags[way] = static_cast<Tag>(tag);
+      g.valid = (g.valid & ~at_way(15, way)) | at_way(sectors, way);
+      g.dirty = (g.dirty & ~at_way(15, way)) | (write ? at_way(sectors, way) : 0);
+      touch(groups, count, g, way);
+      return;
+    }
+  }
+
+  [[gnu::always_inline]] static void touch(Group* groups, std::uint32_t count, Group& g,
                                            std::uint32_t way) {
     const std::uint8_t age = g.ages[way];
     for (std::uint32_t i = 0; i < count; ++i) grow_younger(groups[i], age);
@@ -170,7 +223,7 @@ class Cache {
 
   std::uint32_t ways_;
   std::uint32_t groups_;
-  std::vector<WayGroup, HugePageAllocator<WayGroup>> data_;
+  std::vector<Group, HugePageAllocator<Group>> data_;
 };
 
 }  // namespace swizzleperf::cachesim

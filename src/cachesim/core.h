@@ -124,7 +124,8 @@ class Dispatcher {
   std::vector<std::uint64_t> taken_;
 };
 
-template <typename Source>
+/// Tag: std::uint16_t where it holds every tag of the launch, else std::uint32_t.
+template <typename Tag, typename Source>
 class Replay {
  public:
   Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies)
@@ -225,8 +226,8 @@ class Replay {
   };
 
   struct LastLevelAccess {
-    std::uint32_t line;
     std::uint32_t set;
+    std::uint32_t tag;
     std::uint8_t sectors;
     bool write;
   };
@@ -255,8 +256,10 @@ class Replay {
     const std::uint32_t first_set = slot.die * source_.sets();
     source_.for_each(
         slot.block, slot.step, [&](std::uint32_t set) { l2_.prefetch(first_set + set); },
-        [&](std::uint32_t line, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-            std::uint32_t buffer) { request(first_set, step, line, set, kind, sectors, buffer); });
+        [&](std::uint32_t tag, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
+            const auto& buffer) __attribute__((always_inline)) {
+          request(first_set, step, tag, set, kind, sectors, buffer);
+        });
     run_deferred(step);
     domains_[slot.die].l2.requests += step.units;
     domains_[slot.die].l2.hits += step.units - step.missed_units;
@@ -300,35 +303,41 @@ class Replay {
     return done + latency;
   }
 
-  void request(std::uint32_t first_set, StepTraffic& step, std::uint32_t line, std::uint32_t set,
-               AccessKind kind, std::uint8_t sectors, std::uint32_t buffer) {
+  /// `buffer` is asked only where the request misses. What nearly all requests are comes first: a
+  /// load that finds all its sectors, which evicts nothing either.
+  template <typename Buffer>
+  [[gnu::always_inline]] void request(std::uint32_t first_set, StepTraffic& step, std::uint32_t tag,
+                                      std::uint32_t set, AccessKind kind, std::uint8_t sectors,
+                                      const Buffer& buffer) {
     Evicted out;
     const bool write = kind != AccessKind::kLoad;
-    const std::uint8_t before = l2_.access(first_set + set, line, sectors, write, out);
+    const std::uint8_t before = l2_.access(first_set + set, tag, sectors, write, out);
     const std::uint32_t units = p_.units.of(kind, sectors);
+    step.requests += 1;
+    step.units += units;
+    const auto missing = static_cast<std::uint8_t>(sectors & ~before);
+    if (!write && missing == 0) return;
     std::uint32_t missed_units = 0;
     if (kind == AccessKind::kStore) {
       // A write needs no fill; the first piece of a line that is absent misses, the rest hit.
       missed_units = before == 0 ? 1 : 0;
-    } else if (const auto missing = static_cast<std::uint8_t>(sectors & ~before); missing != 0) {
+    } else if (missing != 0) {
       missed_units = kind == AccessKind::kLoad ? p_.units.read[missing] : units;
-      fill(step, line, set, missing);
+      fill(step, tag, set, missing);
     }
-    step.requests += 1;
-    step.units += units;
     if (missed_units != 0) {
       step.missed_units += missed_units;
       step.misses += 1;
-      misses_by_buffer_[buffer] += missed_units;
+      misses_by_buffer_[buffer()] += missed_units;
     }
     if (out.dirty != 0) write_back(step, out, set);
   }
 
   /// Sectors that L2 lacks come from the last level or from memory.
-  void fill(StepTraffic& step, std::uint32_t line, std::uint32_t set, std::uint8_t sectors) {
+  void fill(StepTraffic& step, std::uint32_t tag, std::uint32_t set, std::uint8_t sectors) {
     step.fabric_bytes += p_.units.bytes[sectors];
     if (m_.llc) {
-      defer(line, set, sectors, false);
+      defer(tag, set, sectors, false);
     } else {
       read_memory(step, sectors);
     }
@@ -337,7 +346,7 @@ class Replay {
   void write_back(StepTraffic& step, const Evicted& victim, std::uint32_t set) {
     step.fabric_bytes += p_.units.bytes[victim.dirty];
     if (m_.llc) {
-      defer(victim.line, set, victim.dirty, true);
+      defer(victim.tag, set, victim.dirty, true);
     } else {
       write_memory(step, victim);
     }
@@ -345,16 +354,16 @@ class Replay {
 
   /// Last-level look-ups wait until the step's L2 look-ups are done, in the same order: the level
   /// is large, its sets are far from the host's caches, and by then they have been fetched.
-  void defer(std::uint32_t line, std::uint32_t l2_set, std::uint8_t sectors, bool write) {
-    const std::uint32_t set = l2_set * llc_per_l2_set_ + llc_set_in_group(line, llc_per_l2_set_);
+  void defer(std::uint32_t tag, std::uint32_t l2_set, std::uint8_t sectors, bool write) {
+    const std::uint32_t set = l2_set * llc_per_l2_set_ + llc_set_in_group(tag, llc_per_l2_set_);
     llc_.prefetch(set);
-    deferred_.push_back({line, set, sectors, write});
+    deferred_.push_back({set, tag, sectors, write});
   }
 
   void run_deferred(StepTraffic& step) {
     for (const LastLevelAccess& a : deferred_) {
       Evicted out;
-      const std::uint8_t before = llc_.access(a.set, a.line, a.sectors, a.write, out);
+      const std::uint8_t before = llc_.access(a.set, a.tag, a.sectors, a.write, out);
       step.llc_bytes += p_.units.bytes[a.sectors];
       if (!a.write) {
         const auto missing = static_cast<std::uint8_t>(a.sectors & ~before);
@@ -382,12 +391,16 @@ class Replay {
   /// What was written reaches memory in the end, whoever holds it when the launch ends. Copies of a
   /// line in several L2s meet in the last level; without one, each is written back on its own.
   void flush() {
-    std::vector<std::pair<std::uint32_t, std::uint8_t>> left;  // line, dirty sectors
-    const auto keep = [&](std::uint32_t line, std::uint8_t dirty) {
-      left.emplace_back(line, dirty);
+    std::vector<std::pair<std::uint64_t, std::uint8_t>> left;  // line by set and tag, dirty sectors
+    const auto keep = [&](std::uint32_t set, std::uint32_t tag, std::uint8_t dirty) {
+      left.emplace_back(std::uint64_t{set} << 32 | tag, dirty);
     };
-    l2_.for_each_dirty(keep);
-    llc_.for_each_dirty(keep);
+    l2_.for_each_dirty([&](std::uint32_t set, std::uint32_t tag, std::uint8_t dirty) {
+      keep(set % source_.sets(), tag, dirty);
+    });
+    llc_.for_each_dirty([&](std::uint32_t set, std::uint32_t tag, std::uint8_t dirty) {
+      keep(set / llc_per_l2_set_, tag, dirty);
+    });
     if (m_.llc) std::sort(left.begin(), left.end());
     for (std::size_t i = 0; i < left.size(); ++i) {
       if (m_.llc && i + 1 < left.size() && left[i + 1].first == left[i].first) {
@@ -468,8 +481,8 @@ class Replay {
   double weight_;       // a request stands for so many
   std::uint32_t dies_;  // looked at, the first ones
   std::uint32_t llc_per_l2_set_;
-  Cache l2_;  // of all dies, one after the other: one array, few pages
-  Cache llc_;
+  Cache<Tag> l2_;  // of all dies, one after the other: one array, few pages
+  Cache<Tag> llc_;
   std::vector<LastLevelAccess> deferred_;
   SlotQueue queue_;
   std::vector<DomainCounts> domains_;

@@ -2,7 +2,7 @@
 //
 // Vendors publish neither hash. Three shapes cover what is known (machine.h, SetIndex); the hashes
 // here are ours and only stand for "spreads all address bits". The last-level set is chosen so that
-// it determines the L2 set (its low part is the L2 set, its high part a hash of the line): a sample
+// it determines the L2 set (its high part is the L2 set, its low part a hash of the tag): a sample
 // of whole L2 sets then contains whole last-level sets, and both levels can be sampled together.
 #pragma once
 
@@ -50,36 +50,68 @@ class SetMap {
 
   [[nodiscard]] std::uint32_t sets() const { return sets_; }
 
-  [[nodiscard]] std::uint32_t operator()(std::uint32_t line) const {
-    std::uint32_t set = 0;
-    map(&line, &set, 1);
-    return set;
+  /// Where a line lies: its set, and a tag that no other line of that set has.
+  struct Place {
+    std::uint32_t set;
+    std::uint32_t tag;
+  };
+
+  [[nodiscard]] Place operator()(std::uint32_t line) const {
+    Place place{};
+    map(&line, &place.set, &place.tag, 1);
+    return place;
   }
 
-  /// The sets of n lines: one loop a shape, which the compiler vectorises.
-  void map(const std::uint32_t* line, std::uint32_t* set, std::uint32_t n) const {
+  /// The sets and tags of n lines: one loop a shape, which the compiler vectorises.
+  void map(const std::uint32_t* line, std::uint32_t* set, std::uint32_t* tag,
+           std::uint32_t n) const {
     switch (index_) {
       case SetIndex::kBits:
-        for (std::uint32_t i = 0; i < n; ++i) set[i] = line[i] % sets_;
+        for (std::uint32_t i = 0; i < n; ++i) {
+          set[i] = line[i] % sets_;
+          tag[i] = line[i] / sets_;
+        }
         return;
       case SetIndex::kHashed:
-        for (std::uint32_t i = 0; i < n; ++i) set[i] = scale_hash(hash_line(line[i]), sets_);
+        // Distinct hashes of one set differ below the binary point.
+        for (std::uint32_t i = 0; i < n; ++i) {
+          const std::uint64_t product = std::uint64_t{hash_line(line[i])} * sets_;
+          set[i] = static_cast<std::uint32_t>(product >> 32);
+          tag[i] = static_cast<std::uint32_t>(product);
+        }
         return;
       case SetIndex::kHashedChannels:
         break;
     }
-    for (std::uint32_t i = 0; i < n; ++i) {
-      const std::uint32_t stripe = line[i] >> stripe_bits_;
-      const std::uint32_t within =
-          ((stripe >> channel_bits_) << stripe_bits_) | (line[i] & stripe_mask_);
-      set[i] = channel_of(stripe) << set_bits_ | (within & set_mask_);
+    // Sixteen channels are what there is; the general fold would keep a loop in the loop.
+    if (channel_bits_ == 4) {
+      map_channels([](std::uint32_t stripe, std::uint32_t) { return fold(stripe, 4); }, line, set,
+                   tag, n);
+    } else {
+      map_channels(fold, line, set, tag, n);
     }
   }
 
+  /// No line below `lines` has a larger tag.
+  [[nodiscard]] std::uint32_t largest_tag(std::uint32_t lines) const {
+    return index_ == SetIndex::kHashed ? ~0U : lines / sets_;
+  }
+
  private:
-  /// Sixteen channels are what there is; the general fold would keep a loop in the loop.
-  [[nodiscard]] std::uint32_t channel_of(std::uint32_t stripe) const {
-    return channel_bits_ == 4 ? fold(stripe, 4) : fold(stripe, channel_bits_);
+  /// The fold gives back the stripe's lowest group from its higher ones, which `within` holds, so a
+  /// tag need not. Constants are copied first: the compiler cannot know that results do not
+  /// overwrite them.
+  template <typename Fold>
+  void map_channels(const Fold& fold_stripe, const std::uint32_t* line, std::uint32_t* set,
+                    std::uint32_t* tag, std::uint32_t n) const {
+    const SetMap m = *this;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const std::uint32_t stripe = line[i] >> m.stripe_bits_;
+      const std::uint32_t within =
+          ((stripe >> m.channel_bits_) << m.stripe_bits_) | (line[i] & m.stripe_mask_);
+      set[i] = fold_stripe(stripe, m.channel_bits_) << m.set_bits_ | (within & m.set_mask_);
+      tag[i] = within >> m.set_bits_;
+    }
   }
 
   static std::uint32_t bits_of(std::uint32_t power) {
@@ -104,9 +136,9 @@ inline std::uint32_t llc_sets_per_l2_set(const Machine& machine) {
   return static_cast<std::uint32_t>(per == 0 ? 1 : per);
 }
 
-/// The last-level set of a line inside the group of its L2 set.
-inline std::uint32_t llc_set_in_group(std::uint32_t line, std::uint32_t per_l2_set) {
-  return scale_hash(hash_line(line ^ 0x5bd1e995U), per_l2_set);
+/// The last-level set inside the group of an L2 set, by the tag that a line has there.
+inline std::uint32_t llc_set_in_group(std::uint32_t tag, std::uint32_t per_l2_set) {
+  return scale_hash(hash_line(tag ^ 0x5bd1e995U), per_l2_set);
 }
 
 }  // namespace swizzleperf::cachesim

@@ -71,7 +71,7 @@ std::vector<StepWork> interval_work(const LineTemplate& lines, const Machine& ma
 
 /// A sampled request, with the set worked out.
 struct SampleRequest {
-  std::uint32_t line;
+  std::uint32_t tag;
   std::uint16_t set;              ///< among the sampled L2 sets
   std::uint8_t kind_and_sectors;  ///< kind << 4 | sectors (lines of at most four sectors)
   std::uint8_t buffer;
@@ -135,24 +135,43 @@ class ExactSource {
     const std::uint32_t begin = step == 0 ? 0 : intervals[step - 1].request_end;
     const std::uint32_t end = intervals[step].request_end;
     const LineRequest* requests = b.lines->requests.data();
-    constexpr std::uint32_t kBatch = 16;
-    std::array<std::uint32_t, kBatch> line;
-    std::array<std::uint32_t, kBatch> set;
-    for (std::uint32_t first = begin; first < end; first += kBatch) {
-      const std::uint32_t n = std::min(kBatch, end - first);
-      for (std::uint32_t i = 0; i < n; ++i) {
-        line[i] = b.anchors[requests[first + i].slot] + requests[first + i].line;
-      }
-      p_->l2_set.map(line.data(), set.data(), n);
-      for (std::uint32_t i = 0; i < n; ++i) prefetch(set[i]);
+    // While one batch is looked up the sets of the next are on their way to the host's L1.
+    std::array<Batch, 2> batches;
+    std::uint32_t coming = fetch(b, requests, begin, end, batches[0], prefetch);
+    for (std::uint32_t first = begin, turn = 0; first < end; turn ^= 1U) {
+      const Batch& batch = batches[turn];
+      const std::uint32_t n = coming;
+      coming = fetch(b, requests, first + n, end, batches[turn ^ 1U], prefetch);
       for (std::uint32_t i = 0; i < n; ++i) {
         const LineRequest& r = requests[first + i];
-        visit(line[i], set[i], r.kind, r.sectors, b.lines->slot_buffer[r.slot]);
+        visit(batch.tag[i], batch.set[i], r.kind, r.sectors,
+              [&] { return b.lines->slot_buffer[r.slot]; });
       }
+      first += n;
     }
   }
 
  private:
+  static constexpr std::uint32_t kBatch = 16;
+  struct Batch {
+    std::array<std::uint32_t, kBatch> set;
+    std::array<std::uint32_t, kBatch> tag;
+  };
+
+  /// Works out sets and tags of the requests from `first` on and prefetches; returns how many.
+  template <typename Prefetch>
+  std::uint32_t fetch(const Block& b, const LineRequest* requests, std::uint32_t first,
+                      std::uint32_t end, Batch& batch, const Prefetch& prefetch) const {
+    const std::uint32_t n = std::min(kBatch, end - first);
+    std::array<std::uint32_t, kBatch> line;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      line[i] = b.anchors[requests[first + i].slot] + requests[first + i].line;
+    }
+    p_->l2_set.map(line.data(), batch.set.data(), batch.tag.data(), n);
+    for (std::uint32_t i = 0; i < n; ++i) prefetch(batch.set[i]);
+    return n;
+  }
+
   const Prepared* p_;
 };
 
@@ -183,8 +202,8 @@ class SampleSource {
     const SampleRequest* const end = b.requests + b.step_end[step];
     for (const SampleRequest* ahead = r; ahead != end; ++ahead) prefetch(ahead->set);
     for (; r != end; ++r) {
-      visit(r->line, r->set, static_cast<AccessKind>(r->kind_and_sectors >> 4),
-            static_cast<std::uint8_t>(r->kind_and_sectors & 15), r->buffer);
+      visit(r->tag, r->set, static_cast<AccessKind>(r->kind_and_sectors >> 4),
+            static_cast<std::uint8_t>(r->kind_and_sectors & 15), [r] { return r->buffer; });
     }
   }
 

@@ -47,6 +47,17 @@ std::vector<StepWork> interval_work(const LineTemplate& lines, const Machine& ma
   return work;
 }
 
+namespace {
+
+SimResult replay(const Prepared& p, const auto& source, double share, std::uint32_t dies,
+                 std::span<const std::uint32_t> permutation) {
+  using Source = std::remove_cvref_t<decltype(source)>;
+  const bool narrow = p.l2_set.largest_tag(p.lines.num_lines) < WayGroup<std::uint16_t>::kNone;
+  return narrow ? Replay<std::uint16_t, Source>(p, source, share, dies).run(permutation)
+                : Replay<std::uint32_t, Source>(p, source, share, dies).run(permutation);
+}
+
+}  // namespace
 }  // namespace cachesim
 
 struct Replayer::Data : cachesim::Prepared {
@@ -79,7 +90,7 @@ Replayer& Replayer::operator=(Replayer&&) noexcept = default;
 
 SimResult Replayer::exact(std::span<const std::uint32_t> permutation) const {
   const cachesim::ExactSource source(*data_);
-  SimResult r = cachesim::Replay(*data_, source, 1.0, data_->machine.dies).run(permutation);
+  SimResult r = cachesim::replay(*data_, source, 1.0, data_->machine.dies, permutation);
   r.exact = permutation.size() == num_blocks();
   return r;
 }
@@ -96,7 +107,7 @@ SimResult Replayer::sampled(std::size_t sample, std::span<const std::uint32_t> p
   // One queue feeds all dies of a single-queue machine: none can be left out.
   const Machine& m = data_->machine;
   if (dies == 0 || m.dispatch == Dispatch::kSingleQueue) dies = m.dies;
-  return cachesim::Replay(*data_, source, s.share, std::min(dies, m.dies)).run(permutation);
+  return cachesim::replay(*data_, source, s.share, std::min(dies, m.dies), permutation);
 }
 
 std::uint64_t Replayer::num_blocks() const { return data_->lines.blocks.size(); }

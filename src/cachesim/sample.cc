@@ -58,14 +58,14 @@ BlockSample sample_block(const From<Source>& from, std::uint32_t block, std::siz
   for (std::size_t i = 0; i < steps; ++i) {
     from.source.for_each(
         stream, i, [](std::uint32_t) {},
-        [&](std::uint32_t line, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-            std::uint32_t buffer) {
+        [&](std::uint32_t tag, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
+            const auto& buffer) {
           const std::int32_t number = from.compact[set];
           if (number < 0) return;
           out.requests.push_back(
-              {line, static_cast<std::uint16_t>(number),
+              {tag, static_cast<std::uint16_t>(number),
                static_cast<std::uint8_t>(static_cast<std::uint32_t>(kind) << 4 | sectors),
-               static_cast<std::uint8_t>(std::min<std::uint32_t>(255, buffer))});
+               static_cast<std::uint8_t>(std::min<std::uint32_t>(255, buffer()))});
         });
     if ((i + 1) % stride == 0 || i + 1 == steps) {
       out.step_end.push_back(static_cast<std::uint32_t>(out.requests.size()));

@@ -150,11 +150,16 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory,
       "\n" + figures(o);
   text += heading("Verdict: " + std::string(decision_name(o.verdict.decision)));
   text += wrap(o.verdict.reason + ".", output_width());
+  if (o.second_opinion && !o.second_opinion->caveat.empty()) {
+    text += wrap(o.second_opinion->caveat + ".", output_width());
+  }
   const bool taken = o.verdict.decision != Verdict::Decision::kKeepIdentity;
   if (o.best_swizzle && !taken) {
     text += wrap("(The best order found was " + o.best_swizzle->spec + ".)", output_width());
   }
   text += refused(o, given);
+  if (!o.warnings.empty()) text += heading("Warnings");
+  for (const std::string& warning : o.warnings) text += wrap(warning + ".", output_width(), 2);
   if (o.best_swizzle && taken) {
     text += heading("Swizzle: " + o.best_swizzle->spec);
     text += wrap(o.best_swizzle->words, output_width());
@@ -197,7 +202,8 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
   Outcome outcome;
   outcome.text =
       common.json ? o.json.dump(2) + "\n" : console(o, request.run_directory, common.swizzles);
-  if (in_place && !common.json) outcome.text += o.applied->source.string() + " was patched in place.\n";
+  if (in_place && !common.json)
+    outcome.text += o.applied->source.string() + " was patched in place.\n";
   const bool differs = o.applied && !o.applied->comparison.first_difference.empty();
   if (differs) outcome.exit = Exit::kCheckFailed;
   return outcome;

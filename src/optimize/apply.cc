@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "report/table.h"
+#include "splice/triton.h"
 #include "swizzleperf/print.h"
 
 namespace swizzleperf {
@@ -61,6 +62,22 @@ std::uint64_t compared_blocks(const Trace& trace) {
   return static_cast<std::uint64_t>(std::clamp(0.5 / std::max(cost, 1e-9), 4.0, 64.0));
 }
 
+/// What the source includes from beside itself it must still find.
+std::filesystem::path build_patched(vgpu::Unit unit, const std::filesystem::path& source,
+                                    const std::filesystem::path& patched,
+                                    const std::filesystem::path& directory) {
+  const std::filesystem::path beside = std::filesystem::absolute(source).parent_path();
+  unit.options.push_back("-iquote" + beside.string());
+  return vgpu::build_device(unit, patched, directory);
+}
+
+std::filesystem::path build_patched_triton(vgpu::ProgramSpec spec,
+                                           const std::filesystem::path& patched,
+                                           const std::filesystem::path& directory) {
+  spec.kernel_source = patched;
+  return vgpu::build_device(spec, directory);
+}
+
 }  // namespace
 
 Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads) {
@@ -82,7 +99,8 @@ Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads) 
   return proof;
 }
 
-std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof) {
+std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
+                        const vgpu::ProgramSpec& spec) {
   PrintOptions options;
   options.function = kHelper;
   options.num_xcds = launch.shape.num_xcds;
@@ -91,32 +109,40 @@ std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proo
   options.comment =
       wrap(fmt::format("Swizzle {}: {}", swizzle.spec, swizzle.words), kCommentWidth) +
       proof_comment(launch, proof);
-  return print_cpp(swizzle.formula, options);
+  return is_triton(spec) ? print_triton(swizzle.formula, options)
+                         : print_cpp(swizzle.formula, options);
 }
 
 Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
               const vgpu::ProgramSpec& spec, const vgpu::BuiltProgram& built,
               const std::filesystem::path& work_directory) {
   Applied applied;
-  vgpu::Unit unit = vgpu::unit_of(built, launch.trace.symbol);
-  applied.source = unit.directory / unit.source;
+  const std::filesystem::path directory = work_directory / "patched";
+  std::filesystem::create_directories(directory);
+  const bool triton = is_triton(spec);
+  std::optional<vgpu::Unit> unit;
   splice::SpliceRequest request;
+  if (triton) {
+    applied.source = vgpu::spliced_source(spec);
+  } else {
+    unit = vgpu::unit_of(built, launch.trace.symbol);
+    applied.source = unit->directory / unit->source;
+    request.root = patch_root(spec, applied.source);
+    request.compile_arguments = vgpu::parse_arguments(*unit);
+  }
   request.source = applied.source;
-  request.root = patch_root(spec, applied.source);
-  request.compile_arguments = vgpu::parse_arguments(unit);
   request.kernel = launch.trace.kernel;
   request.function = kHelper;
-  request.helper_code = helper_code(swizzle, launch, proof);
-  applied.splice = splice::splice(request);
+  request.helper_code = helper_code(swizzle, launch, proof, spec);
+  applied.splice = triton ? splice::splice_triton(request) : splice::splice(request);
 
   // The patched text is compiled for the device only and its kernel is run, block by block, in
   // place of the original's, on the original's memory: same host code, same inputs.
-  const std::filesystem::path directory = work_directory / "patched";
-  std::filesystem::create_directories(directory);
   const std::filesystem::path patched = directory / applied.source.filename();
   write_file(patched, applied.splice.patched);
-  unit.options.push_back("-iquote" + applied.source.parent_path().string());
-  const std::filesystem::path bitcode = vgpu::build_device(unit, patched, directory);
+  const std::filesystem::path bitcode =
+      triton ? build_patched_triton(spec, patched, directory)
+             : build_patched(*unit, applied.source, patched, directory);
   applied.comparison = vgpu::compare_blocks(spec, built, bitcode,
                                             verify_grid(swizzle.formula, launch.shape).permutation,
                                             compared_blocks(launch.trace), 1);

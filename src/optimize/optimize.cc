@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "optimize/journal.h"
+#include "optimize/order.h"
 #include "report/metrics.h"
 #include "report/progress.h"
 #include "swizzleperf/error.h"
@@ -49,6 +50,7 @@ json config_of(const OptimizeRequest& r) {
   return {{"schema_version", kSchemaVersion},
           {"program", fs::absolute(r.program.program).string()},
           {"program_hash", text_hash(read_file(r.program.program))},
+          {"kernel_hash", text_hash(read_file(vgpu::spliced_source(r.program)))},
           {"arguments", r.program.arguments},
           {"compile_options", r.program.compile_options},
           {"kernel", r.program.kernel_regex},
@@ -263,6 +265,10 @@ void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
     o.not_applied = "a trace has no source";
     return;
   }
+  if (vgpu::is_launch_spec(spec.program) && !is_source(vgpu::spliced_source(spec))) {
+    o.not_applied = "the kernel was not given as source";
+    return;
+  }
   try {
     if (!built) built = vgpu::build_program(spec, scratch);
     o.applied = apply(*o.best_swizzle, o.launch, *o.proof, spec, *built, scratch);
@@ -303,6 +309,14 @@ json applied_json(const OptimizeOutcome& o) {
                                      : json(o.applied->comparison.first_difference)}}}};
 }
 
+json second_opinion_json(const std::optional<SecondOpinion>& opinion) {
+  if (!opinion) return {};
+  return {{"l2_index", "hashed"},
+          {"speedup", opinion->speedup},
+          {"l2_hit_rate", {opinion->identity_hit_rate, opinion->best_hit_rate}},
+          {"caveat", opinion->caveat.empty() ? json() : json(opinion->caveat)}};
+}
+
 json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, double seconds) {
   const Launch& l = o.launch;
   json attempts = json::array();
@@ -323,25 +337,32 @@ json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, doubl
             {"proof", o.proof ? proof_json(*o.proof) : json()},
             {"applied", applied_json(o)}};
   }
-  return {
-      {"schema_version", kSchemaVersion},
-      {"program", l.trace.program},
-      {"kernel", l.trace.kernel},
-      {"machine", l.machine.name},
-      {"objective", objective_name(request.objective)},
-      {"seed", request.seed},
-      {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
-      {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
-      {"blocks_per_cu", l.occupancy.blocks_per_cu},
-      {"occupancy_limit", l.occupancy.limit},
-      {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
-      {"best", best},
-      {"verdict", {{"decision", decision_name(o.verdict.decision)}, {"reason", o.verdict.reason}}},
-      {"attempts", attempts},
-      {"totals",
-       {{"candidates", o.search.candidates},
-        {"refused", o.search.refused.size()},
-        {"seconds", seconds}}}};
+  return {{"schema_version", kSchemaVersion},
+          {"program", l.trace.program},
+          {"kernel", l.trace.kernel},
+          {"machine", l.machine.name},
+          {"objective", objective_name(request.objective)},
+          {"seed", request.seed},
+          {"grid", {l.trace.grid.x, l.trace.grid.y, l.trace.grid.z}},
+          {"block", {l.trace.block.x, l.trace.block.y, l.trace.block.z}},
+          {"blocks_per_cu", l.occupancy.blocks_per_cu},
+          {"occupancy_limit", l.occupancy.limit},
+          {"baseline", {{"swizzle", "identity"}, {"metrics", o.baseline}}},
+          {"best", best},
+          {"verdict",
+           {{"decision", decision_name(o.verdict.decision)},
+            {"reason", o.verdict.reason},
+            {"second_opinion", second_opinion_json(o.second_opinion)}}},
+          {"blocks",
+           {{"repeated", o.blocks.repeated.blocks},
+            {"overlapping", o.blocks.same.blocks},
+            {"communicating", o.blocks.communication.blocks},
+            {"warnings", o.warnings}}},
+          {"attempts", attempts},
+          {"totals",
+           {{"candidates", o.search.candidates},
+            {"refused", o.search.refused.size()},
+            {"seconds", seconds}}}};
 }
 
 }  // namespace
@@ -378,15 +399,19 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
     const Swizzle swizzle = make_swizzle(best.spec);
     const Proof proof = prove(swizzle, o.launch.shape, request.threads);
     o.best = judge_orders.exact(best);
-    o.code = helper_code(swizzle, o.launch, proof);
+    o.code = helper_code(swizzle, o.launch, proof, spec);
     o.best_swizzle = swizzle;
     o.proof = proof;
   }
-  // The identity's exact replay and the patch need nothing of each other.
-  const std::array<std::function<void()>, 2> last = {
+  // The identity's exact replay, the patch and a look at the blocks need nothing of each other.
+  const std::array<std::function<void()>, 3> last = {
       [&] { o.baseline = judge_orders.exact(identity_candidate(o.launch.shape)); },
       [&] {
         if (found) try_apply(o, spec, built, scratch.path());
+      },
+      [&] {
+        o.blocks = watch_trace(o.launch.trace);
+        o.warnings = order_warnings(o.blocks);
       }};
   parallel_for(last.size(), std::max(2U, request.threads),
                [&](std::uint64_t i, unsigned) { last[i](); });
@@ -395,6 +420,11 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   if (o.best_swizzle) {
     const SimResult best = from_json(o.best);
     o.verdict = judge(machine, identity, &best);
+    if (o.verdict.decision != Verdict::Decision::kKeepIdentity) {
+      o.second_opinion = second_opinion(o.launch, *o.best_swizzle, identity.time_ms / best.time_ms,
+                                        100 * (best.l2.hit_rate() - identity.l2.hit_rate()),
+                                        request.seed, request.threads);
+    }
     write_file(request.run_directory / "best.swz", o.best_swizzle->formula.text());
   } else {
     o.verdict = judge(machine, identity, nullptr);

@@ -212,6 +212,9 @@ LineTrace make_lines(const Trace& trace, const Machine& machine, std::uint32_t b
 
   const Span span = span_of(trace, line_bytes);
   const std::uint64_t first_line = span.begin / line_bytes;
+  if (span.begin < span.end) {
+    out.num_lines = static_cast<std::uint32_t>((span.end - 1) / line_bytes - first_line + 1);
+  }
   const std::uint64_t period = line_bytes * l1_sets(machine);
   std::vector<std::vector<Reach>> reach;
   reach.reserve(trace.templates.size());

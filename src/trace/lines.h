@@ -52,6 +52,7 @@ struct BlockLines {
 struct LineTrace {
   std::uint32_t line_bytes = 128;
   std::vector<LineTemplate> templates;
+  std::uint32_t num_lines = 0;         ///< from the lowest buffer's first to the highest's last
   std::vector<std::uint32_t> anchors;  ///< line numbers, counted from the lowest buffer's line
   std::vector<BlockLines> blocks;      ///< by linear logical block
   std::vector<Buffer> buffers;

@@ -9,17 +9,20 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "swizzleperf/check.h"
 #include "swizzleperf/trace.h"
 
 namespace swizzleperf::vgpu {
 
 struct ProgramSpec {
-  std::filesystem::path program;             ///< .hip/.cu/.cpp source with a main, or an executable
-  std::vector<std::string> arguments;        ///< of the program
+  /// A .hip/.cu/.cpp source with a main, an executable, or a launch spec (.toml).
+  std::filesystem::path program;
+  std::vector<std::string> arguments;        ///< of the program; of a spec: NAME=VALUE
   std::vector<std::string> compile_options;  ///< -I, -D, -std ... given by the user
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
@@ -29,6 +32,9 @@ struct ProgramSpec {
   std::uint64_t step_limit = 0;          ///< wave instructions a block; 0 = a generous default
   unsigned threads = 0;                  ///< 0 = all cores
   bool extrapolate = true;
+  std::filesystem::path kernel_source;  ///< instead of the source that a launch spec names
+  /// Of a launch spec that is run to its end: where its arrays are written, before and after.
+  std::filesystem::path save_directory;
 };
 
 enum class Language { kC, kCpp, kHip, kCuda };
@@ -51,6 +57,9 @@ struct BuiltProgram {
   std::filesystem::path directory;
   std::filesystem::path executable;
   std::vector<Unit> units;  ///< with device code
+  /// What the executable gets instead of the spec's arguments.
+  std::optional<std::vector<std::string>> arguments;
+  std::vector<std::string> notes;  ///< sentences for the user
 };
 
 /// Compiles and links, or takes an executable that the drop-in compilers made. Throws Error(kInput)
@@ -72,6 +81,11 @@ std::filesystem::path build_device(const Unit& unit, const std::filesystem::path
 std::filesystem::path build_device(const ProgramSpec& spec,
                                    const std::filesystem::path& work_directory);
 
+bool is_launch_spec(const std::filesystem::path& program);
+
+/// The source file that holds the kernel: the program, or what its launch spec names.
+std::filesystem::path spliced_source(const ProgramSpec& spec);
+
 /// Runs the program up to the traced launch and returns its trace.
 Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);
 
@@ -81,8 +95,14 @@ struct FunctionalRun {
   std::string output_digest;  ///< hash over all memory the program had on the device (each
                               ///< allocation when it was freed, or at the end), in allocation order
   std::string captured_stdout;
+  std::string captured_stderr;
 };
 FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& program);
+
+/// Watches how the blocks of the traced launch share memory: runs them all in functional mode, one
+/// after the other. `progress` is called now and then with the number done and that of all.
+LaunchFindings check_program(const ProgramSpec& spec, const BuiltProgram& program,
+                             const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
 /// Compares a patched device module with the original on sampled blocks of the traced launch:
 /// patched block p must write the bytes that original block permutation[p] writes. Corners and

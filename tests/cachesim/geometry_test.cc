@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "support/random_launch.h"
@@ -33,10 +35,34 @@ TEST(Geometry, SetsAreInRange) {
     const SetMap set(model);
     ASSERT_EQ(set.sets(), model.sets());
     for (int i = 0; i < 300; ++i) {
-      ASSERT_LT(set(static_cast<std::uint32_t>(random.next())), model.sets()) << "seed " << seed;
+      ASSERT_LT(set(static_cast<std::uint32_t>(random.next())).set, model.sets())
+          << "seed " << seed;
     }
-    ASSERT_LT(set(0), model.sets());
-    ASSERT_LT(set(0xffffffffU), model.sets());
+    ASSERT_LT(set(0).set, model.sets());
+    ASSERT_LT(set(0xffffffffU).set, model.sets());
+  }
+}
+
+/// Set and tag together tell every line from every other, and tags stay below their bound.
+TEST(Geometry, TagsTellLinesApart) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const CacheModel model = synthetic::random_cache(random, 128);
+    const SetMap map(model);
+    const std::uint32_t lines = 1 + static_cast<std::uint32_t>(random.below(100'000));
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (std::uint32_t line = 0; line < lines; line += 1 + line / 64) {
+      const auto [set, tag] = map(line);
+      ASSERT_TRUE(seen.emplace(set, tag).second) << line;
+      ASSERT_LE(tag, map.largest_tag(lines)) << line;
+    }
+    // Hashes must not meet anywhere in the whole range of line numbers.
+    for (int i = 0; i < 200; ++i) {
+      const auto a = static_cast<std::uint32_t>(random.next());
+      const auto b = a ^ (1U << random.below(32));
+      ASSERT_TRUE(map(a).set != map(b).set || map(a).tag != map(b).tag) << a << ' ' << b;
+    }
   }
 }
 
@@ -44,7 +70,7 @@ std::vector<std::uint32_t> occupancy_of(const CacheModel& model, std::uint32_t f
                                         std::uint32_t lines) {
   const SetMap set(model);
   std::vector<std::uint32_t> count(set.sets());
-  for (std::uint32_t i = 0; i < lines; ++i) ++count[set(first + i)];
+  for (std::uint32_t i = 0; i < lines; ++i) ++count[set(first + i).set];
   return count;
 }
 
@@ -80,7 +106,7 @@ TEST(Geometry, PowerOfTwoStridesUseAllChannelsButFewSets) {
   std::vector<std::uint32_t> channels(model.channels);
   std::vector<std::uint32_t> sets(model.sets());
   for (std::uint32_t row = 0; row < 4096; ++row) {
-    const std::uint32_t s = set(row * (65536 / 128));
+    const std::uint32_t s = set(row * (65536 / 128)).set;
     ++channels[s / kSetsPerChannel];
     ++sets[s];
   }
@@ -99,7 +125,7 @@ TEST(Geometry, LastLevelSetsStandBehindL2Sets) {
   m.llc.reset();
   EXPECT_EQ(llc_sets_per_l2_set(m), 0U);
   std::vector<std::uint32_t> count(64);
-  for (std::uint32_t line = 0; line < 64 * 1000; ++line) ++count[llc_set_in_group(line, 64)];
+  for (std::uint32_t tag = 0; tag < 64 * 1000; ++tag) ++count[llc_set_in_group(tag, 64)];
   const auto [least, most] = std::minmax_element(count.begin(), count.end());
   EXPECT_GT(*least, 800U);
   EXPECT_LT(*most, 1200U);

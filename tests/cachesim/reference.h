@@ -237,7 +237,7 @@ class Reference {
     const double units =
         pieces(r.sectors, load ? m_.l2.read_request_bytes : m_.l2.write_request_bytes);
     Line victim;
-    const std::uint32_t before = l2_[die].access(set_of_(line), line, r.sectors, !load, victim);
+    const std::uint32_t before = l2_[die].access(set_of_(line).set, line, r.sectors, !load, victim);
     const std::uint32_t missing = r.sectors & ~before;
     double missed = 0;
     if (load) missed = pieces(missing, m_.l2.read_request_bytes);
@@ -277,7 +277,8 @@ class Reference {
 
   [[nodiscard]] std::uint32_t llc_set(std::uint32_t line) const {
     const std::uint32_t group = cachesim::llc_sets_per_l2_set(m_);
-    return set_of_(line) * group + cachesim::llc_set_in_group(line, group);
+    const auto [set, tag] = set_of_(line);
+    return set * group + cachesim::llc_set_in_group(tag, group);
   }
 
   /// What is dirty at the end goes to memory: each L2 through the last level, where copies of one

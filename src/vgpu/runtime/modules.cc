@@ -18,7 +18,8 @@ const KernelInfo* kernel_named(const Module& module, const std::string& symbol) 
 
 }  // namespace
 
-Modules::Unit* Modules::add(std::span<const std::byte> bitcode, bool linked) {
+Modules::Unit* Modules::add(std::span<const std::byte> bitcode, bool linked,
+                            const std::string& name) {
   if (linked) {
     for (Unit& unit : units_) {
       if (!unit.linked || unit.module) continue;
@@ -32,7 +33,7 @@ Modules::Unit* Modules::add(std::span<const std::byte> bitcode, bool linked) {
   if (!linked) {
     unit.bitcode = bitcode;
     unit.loading =
-        std::async(std::launch::async, [bitcode] { return Module::load(bitcode, "the program"); });
+        std::async(std::launch::async, [bitcode, name] { return Module::load(bitcode, name); });
   }
   return &unit;
 }

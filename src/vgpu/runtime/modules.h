@@ -51,7 +51,9 @@ class Modules {
     std::map<const void*, std::string> shadows;  // host address of a variable -> device symbol
   };
 
-  Unit* add(std::span<const std::byte> bitcode, bool linked);
+  /// `name` is what messages call it; `linked` code is joined with all other such code.
+  Unit* add(std::span<const std::byte> bitcode, bool linked,
+            const std::string& name = "the program");
   void add_kernel(Unit* unit, const void* host_function, std::string symbol);
 
   /// Waits for every module and places its variables. Throws Error(kInput) as Module::load does.

@@ -11,8 +11,10 @@
 #include "base/files.h"
 #include "swizzleperf/error.h"
 #include "vgpu/run.h"
+#include "vgpu/toolchain/build_spec.h"
 #include "vgpu/toolchain/command_line.h"
 #include "vgpu/toolchain/compile.h"
+#include "vgpu/toolchain/device.h"
 #include "vgpu/toolchain/diagnose.h"
 #include "vgpu/toolchain/link.h"
 #include "vgpu/toolchain/record.h"
@@ -43,7 +45,11 @@ BuiltProgram use_executable(const ProgramSpec& spec, const fs::path& directory) 
         "with swizzleperf-hipcc or swizzleperf-nvcc, or give its source",
         spec.program.string()));
   }
-  return {directory, fs::absolute(spec.program), units_of(spec.program)};
+  BuiltProgram built;
+  built.directory = directory;
+  built.executable = fs::absolute(spec.program);
+  built.units = units_of(spec.program);
+  return built;
 }
 
 const CompileExtras& terse() {
@@ -81,6 +87,7 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
     throw input_error(fmt::format("{}: no such file", spec.program.string()));
   }
   const fs::path directory = own_directory(work_directory);
+  if (is_launch_spec(spec.program)) return build_spec_program(spec, directory);
   if (is_elf(spec.program)) return use_executable(spec, directory);
 
   const Pieces pieces = locate_pieces();
@@ -95,7 +102,10 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
         fmt::format("{} defines no kernel (__global__ function)", spec.program.string()));
   }
 
-  BuiltProgram built{directory, directory / "program", {unit}};
+  BuiltProgram built;
+  built.directory = directory;
+  built.executable = directory / "program";
+  built.units = {unit};
   const Command link = link_command(pieces, linked_items(call, {compiled.objects}),
                                     call.host_options, built.executable);
   const ChildResult result = run_command(link);
@@ -104,6 +114,7 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
 }
 
 const Unit& unit_of(const BuiltProgram& program, const std::string& symbol) {
+  if (program.units.size() == 1) return program.units.front();
   const std::string plain = symbol.substr(0, symbol.find('.'));  // k.intern.HASH is a static one
   for (const Unit& unit : program.units) {
     if (std::find(unit.kernels.begin(), unit.kernels.end(), plain) != unit.kernels.end()) {
@@ -123,10 +134,16 @@ fs::path build_device(const Unit& unit, const fs::path& source, const fs::path& 
   return bitcode;
 }
 
-fs::path build_device(const ProgramSpec& spec, const fs::path& work_directory) {
+Unit source_unit(const ProgramSpec& spec) {
   const CompilerCall call = call_for(spec);
-  return build_device(make_unit(call, call.sources.front(), spec.arch), spec.program,
-                      work_directory);
+  return make_unit(call, call.sources.front(), spec.arch);
+}
+
+fs::path build_device(const ProgramSpec& spec, const fs::path& work_directory) {
+  if (is_launch_spec(spec.program)) {
+    return build_spec_device(spec, own_directory(work_directory));
+  }
+  return build_device(source_unit(spec), spec.program, work_directory);
 }
 
 }  // namespace swizzleperf::vgpu

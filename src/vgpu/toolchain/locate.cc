@@ -39,6 +39,7 @@ Pieces locate_pieces() {
           .device_library =
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
           .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h"),
+          .launcher = find_piece(home, {"."}, "swizzleperf-launch"),
           .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda")};
 }
 

@@ -10,6 +10,7 @@ struct Pieces {
   std::filesystem::path runtime_library;  ///< libswizzleperf_hip.so
   std::filesystem::path device_library;   ///< swizzleperf_device.bc, stands for ROCm's
   std::filesystem::path prelude;          ///< force-included before a HIP program
+  std::filesystem::path launcher;         ///< swizzleperf-launch, the program of a launch spec
   std::filesystem::path cuda_headers;     ///< stand for a CUDA toolkit's
 
   /// HIP's header, precompiled for one half ("device", "host"); such a file cannot be moved, so
