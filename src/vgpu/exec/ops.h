@@ -1,6 +1,6 @@
 // The operations of the virtual GPU, by code and element type.
 //
-// Their code is compiled once for any x86-64 and once for CPUs with AVX2 (ops.cc, twice); the table
+// Their code is compiled once for any x86-64 and once for CPUs with AVX2 (ops/lanes.h); the table
 // that fits the running CPU is chosen at first use. A code without a handler for a type does not
 // exist: translation refuses the instruction.
 #pragma once

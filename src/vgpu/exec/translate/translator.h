@@ -1,5 +1,4 @@
-// The working state of one translation, shared by translate.cc (instructions, control flow) and
-// calls.cc (intrinsics and library functions).
+// The working state of one translation, shared by the files of this folder.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -36,6 +35,26 @@ inline Type integer_type(std::uint32_t bits) {
 
 /// The integer type of a type's size: what moves and memory care about.
 inline Type raw(Type type) { return type == Type::kMask ? type : integer_type(8 * size_of(type)); }
+
+inline std::uint32_t width_of(Type type) { return type == Type::kMask ? 1 : 8 * size_of(type); }
+
+inline std::uint64_t ones(std::uint32_t bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+std::string text_of(const llvm::Type* type);
+
+/// An operation that computes each element of an intrinsic's result.
+struct Form {
+  Code code;
+  unsigned arguments;
+};
+
+/// The constant that an intrinsic demands here; 0 if it is none.
+inline std::int64_t immediate(const llvm::CallInst& i, unsigned argument) {
+  const auto* c = llvm::dyn_cast<llvm::ConstantInt>(i.getArgOperand(argument));
+  return c == nullptr ? 0 : static_cast<std::int64_t>(c->getZExtValue());
+}
 
 using Operands = llvm::SmallVector<std::uint32_t, 4>;
 
@@ -102,6 +121,7 @@ class Translator {
               AtomicKind kind, const llvm::Value* compared);
   void memory(const llvm::Instruction& i, unsigned space, std::uint32_t pointer, bool is_store,
               const llvm::SmallVectorImpl<Scalar>& elements, Operands& registers);
+  void update(const llvm::AtomicRMWInst& i);
   void touch(const llvm::Value* pointer, AccessKind kind, std::uint32_t bytes);
   void allocate(const llvm::AllocaInst& i);
   void terminator(const llvm::Instruction& i);

@@ -1,22 +1,9 @@
-// Chooses the operations for this CPU, and the table of matrix instructions.
+// The matrix instructions there are.
 #include <array>
 
 #include "vgpu/exec/ops.h"
 
 namespace swizzleperf::vgpu {
-
-const Operations& operations_baseline();
-const Operations& operations_avx2();
-
-const Operations& operations() {
-  static const Operations& chosen =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2")
-          ? operations_avx2()
-          : operations_baseline();
-  return chosen;
-}
-
 namespace {
 
 constexpr MatrixShape shape(const char* suffix, int m, int n, int k, int blocks, MatrixInput input,
