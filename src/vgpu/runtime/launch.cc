@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "vgpu/exec/device_heap.h"
 #include "vgpu/runtime/device.h"
 #include "vgpu/runtime/jobs.h"
 #include "vgpu/runtime/state.h"
@@ -72,9 +73,22 @@ std::vector<std::byte> pack(const KernelInfo& kernel, void** arguments) {
 
 /// Of one block, in wave instructions: what a user calls "it hangs".
 std::uint64_t step_limit() {
-  constexpr std::uint64_t kGenerous = 2'000'000'000;
+  constexpr std::uint64_t kSeconds = 200'000'000;  // a few of them
   const std::uint64_t asked = state().request.step_limit;
-  return asked ? asked : kGenerous;
+  return asked ? asked : kSeconds;
+}
+
+/// Where kernels allocate; made for the first that does. Pages cost nothing until they are touched.
+DeviceHeap* device_heap() {
+  constexpr std::uint64_t kBytes = 256 << 20;
+  static DeviceHeap* const heap = [] {
+    Heap& memory = state().heap;
+    void* const base = memory.allocate(kBytes, MemoryKind::kDevice);
+    if (!base) throw input_error("no memory for the heap of kernels that call malloc (256 MB)");
+    memory.rename(base, "heap of kernels");
+    return new DeviceHeap(reinterpret_cast<std::uint64_t>(base), kBytes);
+  }();
+  return heap;
 }
 
 Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
@@ -92,6 +106,7 @@ hipError_t launch(const void* host_function, const Configuration& configuration,
                     .block = to_dim3(configuration.block),
                     .dynamic_lds_bytes = static_cast<std::uint32_t>(configuration.shared_bytes),
                     .kernargs = packed,
+                    .heap = kernel->info->allocates ? device_heap() : nullptr,
                     .step_limit = step_limit()});
   return hipSuccess;
 }

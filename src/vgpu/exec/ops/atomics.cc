@@ -6,6 +6,18 @@
 namespace swizzleperf::vgpu {
 namespace {
 
+/// Both halves of a word, as numbers.
+template <class T, class Half>
+T add_pair(T old, T value) {
+  u32 sums = 0;
+  for (u32 shift = 0; shift < 32; shift += 16) {
+    const auto a = bits_as<Half>(static_cast<u16>(u64{old} >> shift));
+    const auto b = bits_as<Half>(static_cast<u16>(u64{value} >> shift));
+    sums |= u32{bits_as<u16>(FAdd<Half>{}(a, b))} << shift;
+  }
+  return static_cast<T>(sums);
+}
+
 template <class T>
 T combine(AtomicKind kind, T old, T value) {
   if constexpr (!kIsInt<T>) {
@@ -43,6 +55,10 @@ T combine(AtomicKind kind, T old, T value) {
         return UMax<T>{}(old, value);
       case AtomicKind::kUMin:
         return UMin<T>{}(old, value);
+      case AtomicKind::kHalfPairAdd:
+        return add_pair<T, _Float16>(old, value);
+      case AtomicKind::kBFloatPairAdd:
+        return add_pair<T, BFloat>(old, value);
       case AtomicKind::kIncWrap:
         return old >= value ? T{0} : static_cast<T>(old + 1);
       case AtomicKind::kDecWrap:
@@ -74,13 +90,15 @@ void atomic(Wave& w, const Op& op) {
     U old = __atomic_load_n(address, __ATOMIC_RELAXED);
     if (exchange_if_equal) {
       old = bits_as<U>(compared[is_uniform(op.c) ? 0 : i]);
-      __atomic_compare_exchange_n(address, &old, bits_as<U>(value), false, __ATOMIC_SEQ_CST,
-                                  __ATOMIC_SEQ_CST);
+      const bool swapped = __atomic_compare_exchange_n(address, &old, bits_as<U>(value), false,
+                                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      w.run->effects += swapped && old != bits_as<U>(value) ? 1 : 0;
     } else {
-      while (!__atomic_compare_exchange_n(address, &old,
-                                          bits_as<U>(combine(kind, bits_as<T>(old), value)), false,
-                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-      }
+      U after = bits_as<U>(combine(kind, bits_as<T>(old), value));
+      while (!__atomic_compare_exchange_n(address, &old, after, false, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST))
+        after = bits_as<U>(combine(kind, bits_as<T>(old), value));
+      w.run->effects += old != after ? 1 : 0;
     }
     d[i] = bits_as<T>(old);
   });

@@ -80,6 +80,47 @@ void to_mask_uniform(Wave& w, const Op& op) {
   *lanes<u64>(w, op.d) = (scalar<From>(w, op.a) & 1) != 0 ? ~u64{0} : 0;
 }
 
+void from_tiny(Wave& w, const Op& op) {
+  const u32* a = lanes<u32>(w, op.a);
+  float* d = lanes<float>(w, op.d);
+  const u32 shift = 8 * (static_cast<u32>(op.imm) & 15);
+  const auto tiny = static_cast<Tiny>(op.imm >> 4);
+  for (u32 i = 0; i < kLanes; ++i) d[i] = tiny_to_float(tiny, a[i] >> shift & 0xff);
+}
+void to_tiny(Wave& w, const Op& op) {
+  alignas(64) float sa[kLanes];
+  alignas(64) float sb[kLanes];
+  alignas(64) u32 sc[kLanes];
+  const float* a = spread(w, op.a, sa);
+  const float* b = spread(w, op.b, sb);
+  const u32* c = spread(w, op.c, sc);
+  u32* d = lanes<u32>(w, op.d);
+  const u32 shift = 16 * (static_cast<u32>(op.imm) & 15);
+  const auto tiny = static_cast<Tiny>(op.imm >> 4);
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u32 both = float_to_tiny(tiny, a[i]) | float_to_tiny(tiny, b[i]) << 8;
+    d[i] = (c[i] & ~(u32{0xffff} << shift)) | both << shift;
+  }
+}
+/// Random bits are added below the mantissa that is kept; then the rest is cut off.
+void to_tiny_stochastic(Wave& w, const Op& op) {
+  alignas(64) float sa[kLanes];
+  alignas(64) u32 sb[kLanes];
+  alignas(64) u32 sc[kLanes];
+  const float* a = spread(w, op.a, sa);
+  const u32* b = spread(w, op.b, sb);
+  const u32* c = spread(w, op.c, sc);
+  u32* d = lanes<u32>(w, op.d);
+  const u32 shift = 8 * (static_cast<u32>(op.imm) & 15);
+  const auto tiny = static_cast<Tiny>(op.imm >> 4);
+  const u32 kept = static_cast<u32>(format_of(tiny).mantissa_bits);
+  for (u32 i = 0; i < kLanes; ++i) {
+    const bool finite = std::isfinite(a[i]);
+    const float moved = finite ? bits_as<float>(bits_as<u32>(a[i]) + (b[i] >> (9 + kept))) : a[i];
+    d[i] = (c[i] & ~(u32{0xff} << shift)) | float_to_tiny(tiny, moved, true) << shift;
+  }
+}
+
 template <class From, class To>
 void add_pair(Operations& operations) {
   auto& slot =
@@ -116,6 +157,10 @@ void add_from(Operations& operations) {
 }  // namespace
 
 void CONCAT(add_conversions_, ISA_NAME)(Operations& operations) {
+  const Table table{operations};
+  table.set(Code::kFromTiny, Type::kI32, from_tiny, nullptr);
+  table.set(Code::kToTiny, Type::kI32, to_tiny, nullptr);
+  table.set(Code::kToTinyStochastic, Type::kI32, to_tiny_stochastic, nullptr);
   add_from<u8>(operations);
   add_from<u16>(operations);
   add_from<u32>(operations);

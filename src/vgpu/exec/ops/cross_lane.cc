@@ -36,8 +36,10 @@ void special_address(Wave& w, const Op& op) {
 void clock(Wave& w, const Op& op) { *lanes<u64>(w, op.d) = w.run->clock += 64; }
 void wave_id(Wave& w, const Op& op) { *lanes<u32>(w, op.d) = w.index; }
 void trap(Wave& w, const Op& op) {
+  const std::string& message = w.run->error_text;
   fault(w, op, static_cast<u32>(__builtin_ctzll(w.exec)),
-        "stops itself (trap or failed assertion)");
+        message.empty() ? "stops itself (trap or failed assertion)"
+                        : "stops itself: " + message.substr(0, message.find('\n')));
 }
 
 template <int kHalf>

@@ -69,6 +69,17 @@ struct FrexpExponent {
   }
 };
 
+/// A product that is 0 if a factor is, whatever the other.
+FLOAT2(MulLegacy, a == 0 || b == 0 ? Wide<T>{0} : a * b);
+
+/// v_div_fixup: our quotient is exact from the start.
+template <class T>
+struct Fixup {
+  T operator()(T /*quotient*/, T denominator, T numerator) const {
+    return narrow<T>(wide(numerator) / wide(denominator));
+  }
+};
+
 template <class T>
 struct FMed3 {
   T operator()(T a, T b, T c) const {
@@ -169,6 +180,8 @@ void CONCAT(add_floats_, ISA_NAME)(Operations& operations) {
   table.float2<FMinimum>(Code::kFMinimum);
   table.float2<FMaximum>(Code::kFMaximum);
   table.float2<CopySign>(Code::kCopySign);
+  table.binaries<MulLegacy, float>(Code::kMulLegacy);
+  table.ternaries<Fixup, _Float16, float, double>(Code::kFixup);
   table.ternaries<FMed3, _Float16, float>(Code::kFMed3);
   table.compares<FOeq, _Float16, BFloat, float, double>(Code::kFOeq);
   table.compares<FOlt, _Float16, BFloat, float, double>(Code::kFOlt);

@@ -129,6 +129,100 @@ struct SadU8 {
     return c;
   }
 };
+struct SadHiU8 {
+  u32 operator()(u32 a, u32 b, u32 c) const { return (SadU8{}(a, b, 0) << 16) + c; }
+};
+struct SadU16 {
+  u32 operator()(u32 a, u32 b, u32 c) const {
+    for (u32 shift = 0; shift < 32; shift += 16) {
+      const u32 x = a >> shift & 0xffff;
+      const u32 y = b >> shift & 0xffff;
+      c += x > y ? x - y : y - x;
+    }
+    return c;
+  }
+};
+/// Bytes of b that are 0 are left out.
+struct MSadU8 {
+  u32 operator()(u32 a, u32 b, u32 c) const {
+    for (u32 i = 0; i < 4; ++i) {
+      const u32 x = a >> (8 * i) & 0xff;
+      const u32 y = b >> (8 * i) & 0xff;
+      c += y == 0 ? 0 : x > y ? x - y : y - x;
+    }
+    return c;
+  }
+};
+/// Means of bytes, rounded up where c has a bit.
+struct Lerp {
+  u32 operator()(u32 a, u32 b, u32 c) const {
+    u32 r = 0;
+    for (u32 shift = 0; shift < 32; shift += 8)
+      r |= ((a >> shift & 0xff) + (b >> shift & 0xff) + (c >> shift & 1)) >> 1 << shift;
+    return r;
+  }
+};
+/// A float, saturated to a byte, into byte b of c.
+struct CvtPkU8 {
+  u32 operator()(u32 a, u32 b, u32 c) const {
+    const float x = std::nearbyint(bits_as<float>(a));
+    const u32 byte = !(x > 0) ? 0 : x > 255 ? 255 : static_cast<u32>(x);
+    const u32 shift = 8 * (b & 3);
+    return (c & ~(u32{0xff} << shift)) | byte << shift;
+  }
+};
+/// [-1, 1] (or [0, 1]) to the whole range of 16 bits.
+template <bool kSigned>
+struct CvtPkNorm {
+  static u32 one(float x) {
+    const float low = kSigned ? -1.0F : 0.0F;
+    const float in = x != x ? 0 : x < low ? low : x > 1 ? 1 : x;
+    const float scaled = std::nearbyint(in * (kSigned ? 32767.0F : 65535.0F));
+    return static_cast<u32>(static_cast<i32>(scaled)) & 0xffff;
+  }
+  u32 operator()(u32 a, u32 b) const {
+    return one(bits_as<float>(a)) | one(bits_as<float>(b)) << 16;
+  }
+};
+struct CvtPkI16 {
+  static u32 one(u32 x) {
+    const auto v = static_cast<i32>(x);
+    return static_cast<u32>(v < -32768 ? -32768 : v > 32767 ? 32767 : v) & 0xffff;
+  }
+  u32 operator()(u32 a, u32 b) const { return one(a) | one(b) << 16; }
+};
+struct CvtPkU16 {
+  static u32 one(u32 x) { return x > 0xffff ? 0xffff : x; }
+  u32 operator()(u32 a, u32 b) const { return one(a) | one(b) << 16; }
+};
+/// How many bits from the top equal the sign, -1 if all do.
+template <class T>
+struct SignBits {
+  T operator()(T a) const {
+    const T folded = static_cast<Signed<T>>(a) < 0 ? static_cast<T>(~a) : a;
+    return folded == 0 ? static_cast<T>(~T{0}) : CtLz<T>{}(folded);
+  }
+};
+template <class T>
+void bit_op3(Wave& w, const Op& op) {
+  alignas(64) T sa[kLanes];
+  alignas(64) T sb[kLanes];
+  alignas(64) T sc[kLanes];
+  const T* a = spread(w, op.a, sa);
+  const T* b = spread(w, op.b, sb);
+  const T* c = spread(w, op.c, sc);
+  T* d = lanes<T>(w, op.d);
+  for (u32 i = 0; i < kLanes; ++i) {
+    T r = 0;
+    for (u32 row = 0; row < 8; ++row) {
+      if ((op.imm >> row & 1) == 0) continue;
+      r |= static_cast<T>(((row & 4) != 0 ? a[i] : static_cast<T>(~a[i])) &
+                          ((row & 2) != 0 ? b[i] : static_cast<T>(~b[i])) &
+                          ((row & 1) != 0 ? c[i] : static_cast<T>(~c[i])));
+    }
+    d[i] = r;
+  }
+}
 struct AlignByte {
   u32 operator()(u32 a, u32 b, u32 c) const {
     return static_cast<u32>((static_cast<u64>(a) << 32 | b) >> (8 * (c & 3)));
@@ -240,6 +334,18 @@ void CONCAT(add_integers_, ISA_NAME)(Operations& operations) {
   table.word2<MulHi24U>(Code::kMulHi24U);
   table.word2<MulHi24S>(Code::kMulHi24S);
   table.word2<CvtPkRtz>(Code::kCvtPkRtz);
+  table.word3<SadHiU8>(Code::kSadHiU8);
+  table.word3<SadU16>(Code::kSadU16);
+  table.word3<MSadU8>(Code::kMSadU8);
+  table.word3<Lerp>(Code::kLerp);
+  table.word3<CvtPkU8>(Code::kCvtPkU8);
+  table.word2<CvtPkNorm<true>>(Code::kCvtPkNormI16);
+  table.word2<CvtPkNorm<false>>(Code::kCvtPkNormU16);
+  table.word2<CvtPkI16>(Code::kCvtPkI16);
+  table.word2<CvtPkU16>(Code::kCvtPkU16);
+  table.unaries<SignBits, u32>(Code::kSignBits);
+  table.set(Code::kBitOp3, Type::kI16, bit_op3<u16>, nullptr);
+  table.set(Code::kBitOp3, Type::kI32, bit_op3<u32>, nullptr);
   add_masks(table);
 }
 

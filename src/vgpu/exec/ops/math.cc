@@ -1,4 +1,6 @@
 // The functions of a mathematical library, with the host's libm behind them.
+#include <limits>
+
 #include "vgpu/exec/ops/lanes.h"
 
 namespace swizzleperf::vgpu {
@@ -66,6 +68,52 @@ FLOAT1(J0, static_cast<W>(::j0(static_cast<double>(a))));
 FLOAT1(J1, static_cast<W>(::j1(static_cast<double>(a))));
 FLOAT1(Y0, static_cast<W>(::y0(static_cast<double>(a))));
 FLOAT1(Y1, static_cast<W>(::y1(static_cast<double>(a))));
+// Where libm has nothing: a first guess and Newton's steps on what it has, or a series.
+
+/// x with erfc(x) = y, 0 < y < 2.
+double erfc_inverse(double y) {
+  if (!(y >= 0 && y <= 2)) return std::numeric_limits<double>::quiet_NaN();
+  if (y == 0 || y == 2) return y == 0 ? HUGE_VAL : -HUGE_VAL;
+  const double tail = y < 1 ? y : 2 - y;
+  const double t = std::sqrt(-2 * std::log(tail / 2));
+  double x = -0.70711 * ((2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)) - t);
+  for (int k = 0; k < 3; ++k) {
+    const double wrong = std::erfc(x) - tail;
+    x += wrong / (1.12837916709551257 * std::exp(-x * x) - x * wrong);
+  }
+  return y < 1 ? x : -x;
+}
+double erf_inverse(double y) {
+  // Close to 0 the complement has no digits left.
+  if (std::fabs(y) >= 0.25) return erfc_inverse(1 - y);
+  double x = y * 0.88622692545275801;
+  for (int k = 0; k < 4; ++k) x -= (std::erf(x) - y) / (1.12837916709551257 * std::exp(-x * x));
+  return x;
+}
+/// exp(x^2) erfc(x); for large x by its continued fraction.
+double erfc_scaled(double x) {
+  if (x < 10) return std::exp(x * x) * std::erfc(x);
+  double fraction = 0;
+  for (int k = 60; k > 0; --k) fraction = k * 0.5 / (x + fraction);
+  return 0.56418958354775629 / (x + fraction);
+}
+/// Modified Bessel functions of order 0 and 1: their power series, all of whose terms are positive.
+template <int kOrder>
+double bessel_i(double x) {
+  const double quarter = x * x / 4;
+  double term = kOrder == 0 ? 1.0 : x / 2;
+  double sum = term;
+  for (int k = 1; k < 2000 && std::fabs(term) > std::fabs(sum) * 1e-17; ++k) {
+    term *= quarter / (static_cast<double>(k) * (k + kOrder));
+    sum += term;
+  }
+  return sum;
+}
+FLOAT1(ErfInv, static_cast<W>(erf_inverse(static_cast<double>(a))));
+FLOAT1(ErfCInv, static_cast<W>(erfc_inverse(static_cast<double>(a))));
+FLOAT1(ErfCX, static_cast<W>(erfc_scaled(static_cast<double>(a))));
+FLOAT1(I0, static_cast<W>(bessel_i<0>(static_cast<double>(a))));
+FLOAT1(I1, static_cast<W>(bessel_i<1>(static_cast<double>(a))));
 template <class T>
 struct IntLogB {
   u32 operator()(T a) const { return static_cast<u32>(std::ilogb(wide(a))); }
@@ -113,6 +161,11 @@ void CONCAT(add_math_, ISA_NAME)(Operations& operations) {
   table.float1<ATanH>(Code::kATanH);
   table.float1<Erf>(Code::kErf);
   table.float1<ErfC>(Code::kErfC);
+  table.float1<ErfInv>(Code::kErfInv);
+  table.float1<ErfCInv>(Code::kErfCInv);
+  table.float1<ErfCX>(Code::kErfCX);
+  table.float1<I0>(Code::kI0);
+  table.float1<I1>(Code::kI1);
   table.float1<LGamma>(Code::kLGamma);
   table.float1<TGamma>(Code::kTGamma);
   table.float1<Cbrt>(Code::kCbrt);

@@ -24,6 +24,32 @@ float to_xf32(float x) {  // ten bits of mantissa are kept, rounded to the neare
   return bits_as<float>((u + 0xfff + (u >> 13 & 1)) & ~0x1fffU);
 }
 
+/// Numbers of 8, 6 or 4 bits, packed in 32 or 64; scales are powers of two, one a lane.
+void tiny_input(Wave& w, const MatrixShape& shape, const u32* list, Tiny tiny, const u32* scales,
+                u32 scale_byte, float (*out)[kLanes]) {
+  const u32 bits = tiny_bits(tiny);
+  const u32 word_bits = shape.scaled ? 32 : 64;
+  alignas(64) u32 scratch32[kLanes];
+  alignas(64) u64 scratch64[kLanes];
+  const auto word = [&](u32 index, u32 lane) -> u64 {
+    return shape.scaled ? spread(w, list[index], scratch32)[lane]
+                        : spread(w, list[index], scratch64)[lane];
+  };
+  for (u32 e = 0; e < shape.per_lane; ++e) {
+    const u32 at = e * bits;
+    const u32 first = at / word_bits;
+    const bool cut = at % word_bits + bits > word_bits;  // six bits may lie across two words
+    for (u32 i = 0; i < kLanes; ++i) {
+      u64 field = word(first, i) >> (at % word_bits);
+      if (cut) field |= word(first + 1, i) << (word_bits - at % word_bits);
+      const float value = tiny_to_float(tiny, static_cast<u32>(field) & ((1U << bits) - 1));
+      const int exponent =
+          scales == nullptr ? 0 : static_cast<int>(scales[i] >> (8 * scale_byte) & 0xff) - 127;
+      out[e][i] = std::ldexp(value, exponent);
+    }
+  }
+}
+
 /// Elements of A or B as numbers, [element][lane]. Bytes come packed in 32 or 64 bits.
 template <class A>
 void matrix_input(Wave& w, const MatrixShape& shape, const u32* list, A (*out)[kLanes]) {
@@ -61,12 +87,19 @@ void matrix_input(Wave& w, const MatrixShape& shape, const u32* list, A (*out)[k
     case MatrixInput::kF64:
       convert(0.0, [](double x) { return x; });
       break;
+    case MatrixInput::kTiny:
+      break;  // tiny_input
     case MatrixInput::kI8:
       if (shape.per_lane == 8)
         bytes_of(u64{});
       else
         bytes_of(u32{});
   }
+}
+
+/// Formats of fewer bits come in as many registers as they fill.
+u32 registers_of(const MatrixShape& s, Tiny tiny, u32 word_bits) {
+  return s.per_lane * tiny_bits(tiny) / word_bits;
 }
 
 struct Place {
@@ -116,6 +149,35 @@ void multiply(const MatrixShape& s, const A (*a)[kLanes], const A (*b)[kLanes], 
   }
 }
 
+/// The list: D, then A, B and C, then (of scaled forms) the scales of A and of B. How many
+/// registers A and B take depends on their formats.
+void tiny_matrix(Wave& w, const Op& op, const MatrixShape& s, u32 outputs) {
+  const u32* list = w.run->program->lists.data() + op.list;
+  const auto tiny_a = static_cast<Tiny>(op.imm >> 16 & 15);
+  const auto tiny_b = static_cast<Tiny>(op.imm >> 20 & 15);
+  const u32 word_bits = s.scaled ? 32 : 64;
+  const u32* in_a = list + outputs;
+  const u32* in_b = in_a + registers_of(s, tiny_a, word_bits);
+  const u32* in_c = in_b + registers_of(s, tiny_b, word_bits);
+  alignas(64) float a[32][kLanes];
+  alignas(64) float b[32][kLanes];
+  alignas(64) float d[16][kLanes];
+  alignas(64) float scratch[kLanes];
+  alignas(64) u32 scale_a[kLanes];
+  alignas(64) u32 scale_b[kLanes];
+  const u32* scales_a = s.scaled ? spread(w, in_c[outputs], scale_a) : nullptr;
+  const u32* scales_b = s.scaled ? spread(w, in_c[outputs + 1], scale_b) : nullptr;
+  tiny_input(w, s, in_a, tiny_a, scales_a, static_cast<u32>(op.imm >> 24 & 3), a);
+  tiny_input(w, s, in_b, tiny_b, scales_b, static_cast<u32>(op.imm >> 28 & 3), b);
+  for (u32 e = 0; e < outputs; ++e)
+    __builtin_memcpy(d[e], spread(w, in_c[e], scratch), sizeof d[e]);
+  if (s.n == 32)
+    multiply<float, 32>(s, a, b, d);
+  else
+    multiply<float, 16>(s, a, b, d);
+  for (u32 e = 0; e < outputs; ++e) __builtin_memcpy(lanes<float>(w, list[e]), d[e], sizeof d[e]);
+}
+
 /// The list holds the registers of D, A, B and C, one after the other.
 template <class A>
 void matrix(Wave& w, const Op& op) {
@@ -123,6 +185,7 @@ void matrix(Wave& w, const Op& op) {
   const u32 outputs = static_cast<u32>(s.m) * s.n * s.blocks / kLanes;
   const u32* list = w.run->program->lists.data() + op.list;
   const u32 inputs = (op.count - 2 * outputs) / 2;
+  if (s.input == MatrixInput::kTiny) return tiny_matrix(w, op, s, outputs);
   alignas(64) A a[16][kLanes];
   alignas(64) A b[16][kLanes];
   alignas(64) A d[32][kLanes];

@@ -20,6 +20,7 @@ void load(Wave& w, const Op& op) {
 template <Space kSpace, class T>
 void store(Wave& w, const Op& op) {
   const u64* p = resolve<kSpace, Intent::kWrite>(w, op);
+  if constexpr (kSpace != Space::kPrivate) ++w.run->effects;
   const u32* list = w.run->program->lists.data() + op.list;
   alignas(64) T scratch[kLanes];
   for (u32 e = 0; e < op.count; ++e) {
@@ -78,6 +79,7 @@ void copy_memory(Wave& w, const Op& op) {
   u64 global = 0;
   const u64* to = spread<u64>(w, op.a, w.run->addresses);
   u64 targets[kLanes];
+  ++w.run->effects;
   __builtin_memcpy(targets, resolve_flat(w, op, to, Intent::kWrite, global), sizeof targets);
   if (kSet) {
     for_each(w.exec, [&](u32 i) {

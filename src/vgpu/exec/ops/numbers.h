@@ -4,6 +4,7 @@
 // linker must not take one set's copy of a function for the other's.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -94,6 +95,83 @@ inline T fused(T a, T b, T c) {
   } else {
     return narrow<T>(__builtin_fmaf(wide(a), wide(b), wide(c)));
   }
+}
+
+// ---- Eight bits and less ---------------------------------------------------------------------
+
+struct TinyFormat {
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  u32 largest;  ///< code of the largest finite number
+  u32 nan;      ///< 0 = there is none
+};
+
+constexpr TinyFormat format_of(Tiny tiny) {
+  switch (tiny) {
+    case Tiny::kFp8Fnuz:
+      return {4, 3, 8, 0x7f, 0x80};
+    case Tiny::kBf8Fnuz:
+      return {5, 2, 16, 0x7f, 0x80};
+    case Tiny::kFp8:
+      return {4, 3, 7, 0x7e, 0x7f};
+    case Tiny::kBf8:
+      return {5, 2, 15, 0x7b, 0x7f};
+    case Tiny::kFp6:
+      return {2, 3, 1, 0x1f, 0};
+    case Tiny::kBf6:
+      return {3, 2, 3, 0x1f, 0};
+    case Tiny::kFp4:
+      break;
+  }
+  return {2, 1, 1, 0x7, 0};
+}
+
+constexpr u32 tiny_bits(Tiny tiny) {
+  const TinyFormat f = format_of(tiny);
+  return static_cast<u32>(1 + f.exponent_bits + f.mantissa_bits);
+}
+
+inline float tiny_to_float(Tiny tiny, u32 code) {
+  const TinyFormat f = format_of(tiny);
+  const u32 sign = u32{1} << (tiny_bits(tiny) - 1);
+  const bool fnuz = tiny == Tiny::kFp8Fnuz || tiny == Tiny::kBf8Fnuz;
+  if (fnuz && code == f.nan) return __builtin_nanf("");
+  const u32 magnitude = code & (sign - 1);
+  if (!fnuz && f.nan != 0 && magnitude > f.largest) {
+    const bool infinite = tiny == Tiny::kBf8 && magnitude == 0x7c;
+    const float special = infinite ? __builtin_inff() : __builtin_nanf("");
+    return (code & sign) != 0 ? -special : special;
+  }
+  const u32 mantissa = magnitude & ((u32{1} << f.mantissa_bits) - 1);
+  const int exponent = static_cast<int>(magnitude >> f.mantissa_bits);
+  const u32 digits = exponent == 0 ? mantissa : mantissa | u32{1} << f.mantissa_bits;
+  const float value = std::ldexp(static_cast<float>(digits),
+                                 (exponent == 0 ? 1 : exponent) - f.bias - f.mantissa_bits);
+  return (code & sign) != 0 ? -value : value;
+}
+
+/// To the nearest, ties to even, or towards zero. What is too large becomes the NaN (or infinity)
+/// that the hardware makes of it, or the largest number where there is neither.
+inline u32 float_to_tiny(Tiny tiny, float x, bool truncate = false) {
+  const TinyFormat f = format_of(tiny);
+  const bool fnuz = tiny == Tiny::kFp8Fnuz || tiny == Tiny::kBf8Fnuz;
+  const u32 sign = std::signbit(x) ? u32{1} << (tiny_bits(tiny) - 1) : 0;
+  const u32 beyond = fnuz                 ? f.nan
+                     : tiny == Tiny::kBf8 ? sign | 0x7c
+                     : f.nan != 0         ? sign | f.nan
+                                          : sign | f.largest;
+  if (x != x) return fnuz ? f.nan : sign | (f.nan != 0 ? f.nan : f.largest);
+  const float magnitude = std::fabs(x);
+  if (magnitude > 0x1p20F) return beyond;
+  const int lowest = 1 - f.bias;
+  const int e = magnitude == 0 ? lowest : std::max(std::ilogb(magnitude), lowest);
+  const float scaled = std::ldexp(magnitude, f.mantissa_bits - e);
+  const auto digits = static_cast<u32>(truncate ? std::trunc(scaled) : std::nearbyint(scaled));
+  // A carry out of the mantissa runs into the exponent, as it should.
+  const u32 code = (static_cast<u32>(e - lowest) << f.mantissa_bits) + digits;
+  if (code > f.largest) return beyond;
+  return fnuz && code == 0 ? 0 : sign | code;
 }
 
 template <class T>

@@ -18,5 +18,6 @@ namespace swizzleperf::vgpu {
 PARTS_OF(baseline);
 PARTS_OF(avx2);
 #undef PARTS_OF
+void add_services(Operations&);  // once: nothing there is worth vectors
 
 }  // namespace swizzleperf::vgpu

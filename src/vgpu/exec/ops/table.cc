@@ -16,6 +16,7 @@ namespace {
     add_memory_##isa(table);      \
     add_atomics_##isa(table);     \
     add_matrix_##isa(table);      \
+    add_services(table);          \
     return table;                 \
   }
 TABLE_OF(baseline)

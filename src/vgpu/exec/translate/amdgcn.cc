@@ -32,6 +32,14 @@ std::optional<Form> amdgcn_form(llvm::StringRef name) {
       {"perm", {Code::kPerm, 3}},
       {"alignbyte", {Code::kAlignByte, 3}},
       {"sad.u8", {Code::kSadU8, 3}},
+      {"sad.hi.u8", {Code::kSadHiU8, 3}},
+      {"sad.u16", {Code::kSadU16, 3}},
+      {"msad.u8", {Code::kMSadU8, 3}},
+      {"lerp", {Code::kLerp, 3}},
+      {"fmul.legacy", {Code::kMulLegacy, 2}},
+      {"sffbh", {Code::kSignBits, 1}},
+      {"div.fmas", {Code::kFma, 3}},
+      {"div.fixup", {Code::kFixup, 3}},
       {"mul.u24", {Code::kMul24U, 2}},
       {"mul.i24", {Code::kMul24S, 2}},
       {"mulhi.u24", {Code::kMulHi24U, 2}},
@@ -106,6 +114,36 @@ bool Translator::amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name)
     result(i, {sum});
     return true;
   }
+  if (name.starts_with("cvt.") && tiny_conversion(i, name)) return true;
+  if (name.starts_with("bitop3")) {
+    const Type t = scalar_of(i.getType()).type;
+    result(i, {emit(Code::kBitOp3, t,
+                    {operand(i.getArgOperand(0)), operand(i.getArgOperand(1)),
+                     operand(i.getArgOperand(2))},
+                    immediate(i, 3))});
+    return true;
+  }
+  if (name.starts_with("div.scale")) {
+    // Nothing is scaled: our division is exact whatever the exponents.
+    result(i, {operand(i.getArgOperand(immediate(i, 2) != 0 ? 0 : 1)), constant(Type::kMask, 0)});
+    return true;
+  }
+  if (name.starts_with("cvt.pknorm") || name == "cvt.pk.i16" || name == "cvt.pk.u16") {
+    const Code code = name == "cvt.pknorm.i16"   ? Code::kCvtPkNormI16
+                      : name == "cvt.pknorm.u16" ? Code::kCvtPkNormU16
+                      : name == "cvt.pk.i16"     ? Code::kCvtPkI16
+                                                 : Code::kCvtPkU16;
+    const std::uint32_t both =
+        emit(code, Type::kI32, {operand(i.getArgOperand(0)), operand(i.getArgOperand(1))});
+    result(i, recast({both}, llvm::Type::getInt32Ty(i.getContext()), i.getType()));
+    return true;
+  }
+  if (name == "cvt.pk.u8.f32") {
+    result(i, {emit(Code::kCvtPkU8, Type::kI32,
+                    {operand(i.getArgOperand(0)), operand(i.getArgOperand(1)),
+                     operand(i.getArgOperand(2))})});
+    return true;
+  }
   if (const auto form = amdgcn_form(name)) {
     elementwise(i, form->code, form->arguments);
     return true;
@@ -113,11 +151,59 @@ bool Translator::amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name)
   return false;
 }
 
+/// The formats of A and B, and which bytes of the scales: see Code::kMatrix.
+std::int64_t Translator::tiny_operands(const llvm::CallInst& i, const MatrixShape& shape) const {
+  const auto chosen = [&](unsigned argument) {
+    static constexpr Tiny formats[] = {Tiny::kFp8, Tiny::kBf8, Tiny::kFp6, Tiny::kBf6, Tiny::kFp4};
+    const std::int64_t code = immediate(i, argument);
+    if (code > 4) refuse(i, "a matrix instruction with this format");
+    return static_cast<std::int64_t>(formats[code]);
+  };
+  if (!shape.scaled)
+    return static_cast<std::int64_t>(eight_bits(shape.a_is_bf8)) << 16 |
+           static_cast<std::int64_t>(eight_bits(shape.b_is_bf8)) << 20;
+  return chosen(3) << 16 | chosen(4) << 20 | immediate(i, 5) << 24 | immediate(i, 7) << 28;
+}
+
+/// The eight-bit format of the kernel's GPU.
+Tiny Translator::eight_bits(bool bf8) const {
+  const bool ocp = function_.getFnAttribute("target-cpu").getValueAsString() == "gfx950";
+  return ocp ? (bf8 ? Tiny::kBf8 : Tiny::kFp8) : (bf8 ? Tiny::kBf8Fnuz : Tiny::kFp8Fnuz);
+}
+
+/// Conversions between floats and eight bits, v_cvt_*: which byte or half, and the format.
+bool Translator::tiny_conversion(const llvm::CallInst& i, llvm::StringRef name) {
+  const bool bf8 = name.contains("bf8");
+  const auto word = [&](unsigned argument) { return operand(i.getArgOperand(argument)); };
+  const std::int64_t format = static_cast<std::int64_t>(eight_bits(bf8)) << 4;
+  const auto widened = [&](std::int64_t byte) {
+    return emit(Code::kFromTiny, Type::kI32, Type::kF32, {to_divergent(Type::kI32, word(0))},
+                format | byte);
+  };
+  if (name == "cvt.f32.fp8" || name == "cvt.f32.bf8") {
+    result(i, {widened(immediate(i, 1))});
+  } else if (name == "cvt.pk.f32.fp8" || name == "cvt.pk.f32.bf8") {
+    const std::int64_t first = immediate(i, 1) != 0 ? 2 : 0;
+    const std::uint32_t low = widened(first);
+    result(i, {low, widened(first + 1)});
+  } else if (name == "cvt.pk.fp8.f32" || name == "cvt.pk.bf8.f32") {
+    result(i, {emit(Code::kToTiny, Type::kI32, {word(0), word(1), word(2)},
+                    format | immediate(i, 3))});
+  } else if (name == "cvt.sr.fp8.f32" || name == "cvt.sr.bf8.f32") {
+    result(i, {emit(Code::kToTinyStochastic, Type::kI32, {word(0), word(1), word(2)},
+                    format | immediate(i, 3))});
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool Translator::matrix(const llvm::CallInst& i, const std::string& name) {
   const MatrixShape* shape = find_matrix_shape(name);
   if (shape == nullptr) return false;
-  for (unsigned k = 3; k < i.arg_size(); ++k)
-    if (immediate(i, k) != 0) refuse(i, "a matrix instruction with broadcast controls");
+  if (!shape->scaled)
+    for (unsigned k = 3; k < i.arg_size(); ++k)
+      if (immediate(i, k) != 0) refuse(i, "a matrix instruction with broadcast controls");
   const auto results = scalars_of(i.getType());
   Operands all;
   for (const Scalar& s : results) all.push_back(new_register(s.type, false));
@@ -126,11 +212,14 @@ bool Translator::matrix(const llvm::CallInst& i, const std::string& name) {
     const Operands a = operands(i.getArgOperand(k));
     all.append(a.begin(), a.end());
   }
+  if (shape->scaled)
+    for (const unsigned k : {6U, 8U}) all.push_back(operand(i.getArgOperand(k)));
   Op op;
   op.run = table_.find(Code::kMatrix, results[0].type, false);
   op.list = list_of(all);
   op.count = static_cast<std::uint32_t>(all.size());
   op.imm = shape - &matrix_shape(0);
+  if (shape->input == MatrixInput::kTiny) op.imm |= tiny_operands(i, *shape);
   append(op);
   define(&i, d);
   return true;

@@ -94,6 +94,58 @@ std::uint32_t Translator::multiply_high(std::uint32_t a, std::uint32_t b) {
   return op(Code::kAdd, op(Code::kMul, a1, b1), carried);
 }
 
+std::uint32_t Translator::multiply_high_signed(std::uint32_t a, std::uint32_t b) {
+  const auto op = [&](Code code, std::uint32_t x, std::uint32_t y) {
+    return emit(code, Type::kI64, {x, y});
+  };
+  const std::uint32_t sign = constant(Type::kI64, 63);
+  const std::uint32_t less_b = op(Code::kAnd, op(Code::kAShr, a, sign), b);
+  const std::uint32_t less_a = op(Code::kAnd, op(Code::kAShr, b, sign), a);
+  return op(Code::kSub, op(Code::kSub, multiply_high(a, b), less_b), less_a);
+}
+
+/// Within a half, bits come from the neighbour; by 64 and more, the halves change places first.
+Operands Translator::shifted128(const llvm::BinaryOperator& i, const Operands& a) {
+  const std::uint32_t by = operands(i.getOperand(1))[0];
+  const std::uint32_t far_bit = emit(Code::kAnd, Type::kI64, {by, constant(Type::kI64, 64)});
+  const std::uint32_t far =
+      emit(Code::kEq, Type::kI64, Type::kMask, {far_bit, constant(Type::kI64, 0)}, /*invert=*/1);
+  const auto choose = [&](std::uint32_t x, std::uint32_t y) {
+    return emit(Code::kSelect, Type::kI64, {far, x, y});
+  };
+  const bool left = i.getOpcode() == llvm::Instruction::Shl;
+  const bool sign = i.getOpcode() == llvm::Instruction::AShr;
+  const std::uint32_t fill = sign ? emit(Code::kAShr, Type::kI64, {a[1], constant(Type::kI64, 63)})
+                                  : constant(Type::kI64, 0);
+  if (left) {
+    const std::uint32_t low = choose(fill, a[0]);
+    const std::uint32_t high = choose(a[0], a[1]);
+    return {emit(Code::kShl, Type::kI64, {low, by}),
+            emit(Code::kFshl, Type::kI64, {high, low, by})};
+  }
+  const std::uint32_t high = choose(fill, a[1]);
+  const std::uint32_t low = choose(a[1], a[0]);
+  return {emit(Code::kFshr, Type::kI64, {high, low, by}),
+          emit(sign ? Code::kAShr : Code::kLShr, Type::kI64, {high, by})};
+}
+
+/// By the upper halves, and by the lower ones where those are equal.
+std::uint32_t Translator::compare128(llvm::CmpInst::Predicate predicate, const Operands& a,
+                                     const Operands& b) {
+  const Scalar half{Type::kI64, 64, 0, 8};
+  const std::uint32_t same = compare_pair(llvm::CmpInst::ICMP_EQ, half, a[1], b[1]);
+  if (llvm::ICmpInst::isEquality(predicate)) {
+    const std::uint32_t both = emit(Code::kAnd, Type::kMask,
+                                    {same, compare_pair(llvm::CmpInst::ICMP_EQ, half, a[0], b[0])});
+    return predicate == llvm::CmpInst::ICMP_EQ
+               ? both
+               : emit(Code::kXor, Type::kMask, {both, constant(Type::kMask, 1)});
+  }
+  const std::uint32_t low =
+      compare_pair(llvm::ICmpInst::getUnsignedPredicate(predicate), half, a[0], b[0]);
+  return emit(Code::kSelect, Type::kMask, {same, low, compare_pair(predicate, half, a[1], b[1])});
+}
+
 void Translator::binary128(const llvm::BinaryOperator& i) {
   const auto op = [&](Code code, std::uint32_t x, std::uint32_t y) {
     return emit(code, Type::kI64, {x, y});
@@ -119,16 +171,16 @@ void Translator::binary128(const llvm::BinaryOperator& i) {
       return result(i,
                     {op(Code::kMul, a[0], b[0]), op(Code::kAdd, multiply_high(a[0], b[0]), cross)});
     }
-    case llvm::Instruction::LShr: {
-      const auto* by = llvm::dyn_cast<llvm::ConstantInt>(i.getOperand(1));
-      if (by == nullptr || by->getZExtValue() % 128 == 0) break;
-      const std::uint64_t n = by->getZExtValue() % 64;
-      const std::uint32_t amount = constant(Type::kI64, n);
-      const std::uint32_t high = n == 0 ? a[1] : op(Code::kLShr, a[1], amount);
-      if (by->getZExtValue() >= 64) return result(i, {high, constant(Type::kI64, 0)});
-      const std::uint32_t low = emit(Code::kFshr, Type::kI64, {a[1], a[0], amount});
-      return result(i, {low, high});
+    case llvm::Instruction::Sub: {
+      const std::uint32_t borrows = emit(Code::kULt, Type::kI64, Type::kMask, {a[0], b[0]});
+      const std::uint32_t borrow = convert(Type::kMask, Type::kI64, false, borrows);
+      return result(
+          i, {op(Code::kSub, a[0], b[0]), op(Code::kSub, op(Code::kSub, a[1], b[1]), borrow)});
     }
+    case llvm::Instruction::Shl:
+    case llvm::Instruction::LShr:
+    case llvm::Instruction::AShr:
+      return result(i, shifted128(i, a));
     default:
       break;
   }
@@ -137,6 +189,7 @@ void Translator::binary128(const llvm::BinaryOperator& i) {
 
 void Translator::cast128(const llvm::CastInst& i) {
   const Operands a = operands(i.getOperand(0));
+  if (a.size() == 2 && scalars_of(i.getType()).size() == 2) return result(i, a);
   if (llvm::isa<llvm::TruncInst>(i)) {
     const Scalar to = scalar_of(i.getType());
     const std::uint32_t r = resized(a[0], Type::kI64, to.type);
@@ -149,6 +202,12 @@ void Translator::cast128(const llvm::CastInst& i) {
   const std::uint32_t x = from.type == Type::kMask ? a[0] : sign_extended(from, a[0]);
   const std::uint32_t low = from.type == Type::kI64 ? x : convert(from.type, Type::kI64, true, x);
   result(i, {low, emit(Code::kAShr, Type::kI64, {low, constant(Type::kI64, 63)})});
+}
+
+/// 128 bits: an integer or a buffer resource.
+bool Translator::is_pair(llvm::Type* type) const {
+  return type->isIntegerTy(128) ||
+         (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) == 128);
 }
 
 void Translator::cast(const llvm::CastInst& i) {
@@ -165,7 +224,7 @@ void Translator::cast(const llvm::CastInst& i) {
       result(i, {to_flat(a, space_cast->getSrcAddressSpace())});
     return;
   }
-  if (i.getType()->isIntegerTy(128) || i.getSrcTy()->isIntegerTy(128)) return cast128(i);
+  if (is_pair(i.getType()) || is_pair(i.getSrcTy())) return cast128(i);
   const auto from = scalars_of(i.getOperand(0)->getType());
   const auto to = scalars_of(i.getType());
   const Operands a = operands(i.getOperand(0));
@@ -267,7 +326,9 @@ std::uint32_t Translator::compare_pair(llvm::CmpInst::Predicate predicate, Scala
 }
 
 void Translator::compare(const llvm::CmpInst& i) {
-  if (i.getOperand(0)->getType()->isIntegerTy(128)) refuse(i, "a comparison of 128-bit integers");
+  if (i.getOperand(0)->getType()->isIntegerTy(128))
+    return result(
+        i, {compare128(i.getPredicate(), operands(i.getOperand(0)), operands(i.getOperand(1)))});
   const auto scalars = scalars_of(i.getOperand(0)->getType());
   const Operands a = operands(i.getOperand(0));
   const Operands b = operands(i.getOperand(1));

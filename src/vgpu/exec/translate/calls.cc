@@ -154,6 +154,11 @@ std::optional<Form> library_form(llvm::StringRef name) {
       {"log1p", {Code::kLog1P, 1}},
       {"erf", {Code::kErf, 1}},
       {"erfc", {Code::kErfC, 1}},
+      {"erfinv", {Code::kErfInv, 1}},
+      {"erfcinv", {Code::kErfCInv, 1}},
+      {"erfcx", {Code::kErfCX, 1}},
+      {"i0", {Code::kI0, 1}},
+      {"i1", {Code::kI1, 1}},
       {"lgamma", {Code::kLGamma, 1}},
       {"tgamma", {Code::kTGamma, 1}},
       {"cbrt", {Code::kCbrt, 1}},
@@ -211,6 +216,29 @@ void Translator::elementwise(const llvm::CallInst& i, Code code, unsigned argume
   result(i, std::move(out));
 }
 
+/// -1, 0 or 1.
+void Translator::three_way(const llvm::CallInst& i) {
+  const bool sign = i.getIntrinsicID() == Id::scmp;
+  using P = llvm::CmpInst::Predicate;
+  const auto scalars = scalars_of(i.getArgOperand(0)->getType());
+  const auto results = scalars_of(i.getType());
+  const Operands a = operands(i.getArgOperand(0));
+  const Operands b = operands(i.getArgOperand(1));
+  Operands out;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Type t = results[k].type;
+    const std::uint32_t less =
+        compare_pair(sign ? P::ICMP_SLT : P::ICMP_ULT, scalars[k], a[k], b[k]);
+    const std::uint32_t more =
+        compare_pair(sign ? P::ICMP_SGT : P::ICMP_UGT, scalars[k], a[k], b[k]);
+    const std::uint32_t difference =
+        emit(Code::kSub, t,
+             {convert(Type::kMask, t, false, more), convert(Type::kMask, t, false, less)});
+    out.push_back(cleaned(results[k], difference));
+  }
+  result(i, std::move(out));
+}
+
 /// llvm.*.with.overflow: the result and whether it is wrong.
 void Translator::overflow(const llvm::CallInst& i) {
   const Scalar s = scalar_of(i.getArgOperand(0)->getType());
@@ -248,7 +276,12 @@ void Translator::overflow(const llvm::CallInst& i) {
       break;
     }
     default: {
-      if (s.type == Type::kI64) refuse(i, "64-bit signed multiplication with overflow detection");
+      if (s.type == Type::kI64) {
+        r = emit(Code::kMul, s.type, {a, b});
+        const std::uint32_t sign = emit(Code::kAShr, s.type, {r, constant(s.type, 63)});
+        wrong = different(multiply_high_signed(a, b), sign);
+        break;
+      }
       const std::uint32_t wide =
           emit(Code::kMul, Type::kI64,
                {convert(s.type, Type::kI64, true, a), convert(s.type, Type::kI64, true, b)});
@@ -298,7 +331,6 @@ void Translator::copy_memory(const llvm::MemIntrinsic& i) {
   }
   op.bytes = static_cast<std::uint32_t>(length->getZExtValue());
   op.site = program_->sites++;
-  if (op.bytes > sizeof(Sink::bytes)) refuse(i, fmt::format("a memory copy of {} bytes", op.bytes));
   append(op);
 }
 
@@ -377,6 +409,46 @@ bool Translator::generic_intrinsic(const llvm::IntrinsicInst& i) {
       result(i, {emit(Code::kAnd, t, {operand(i.getArgOperand(0)), operand(i.getArgOperand(1))})});
       return true;
     }
+    case Id::read_register: {
+      // clang reads the execution mask so; other registers have no meaning here.
+      const auto* node = llvm::cast<llvm::MDNode>(
+          llvm::cast<llvm::MetadataAsValue>(i.getArgOperand(0))->getMetadata());
+      const llvm::StringRef name = llvm::cast<llvm::MDString>(node->getOperand(0))->getString();
+      if (!name.starts_with("exec"))
+        refuse(i, fmt::format("reading the register '{}'", name.str()));
+      const Type type = scalar_of(i.getType()).type;
+      std::uint32_t mask = emit(Code::kBallot, Type::kI64, {constant(Type::kMask, 1)});
+      if (name == "exec_hi") mask = emit(Code::kLShr, Type::kI64, {mask, constant(Type::kI64, 32)});
+      result(i, {resized(mask, Type::kI64, type)});
+      return true;
+    }
+    case Id::scmp:
+    case Id::ucmp:
+      three_way(i);
+      return true;
+    case Id::modf: {
+      const Scalar s = scalar_of(i.getArgOperand(0)->getType());
+      const std::uint32_t a = operand(i.getArgOperand(0));
+      const std::uint32_t whole = emit(Code::kTrunc, s.type, {a});
+      const std::uint32_t rest = emit(Code::kFSub, s.type, {a, whole});
+      const std::uint32_t infinite = emit(Code::kFClass, s.type, Type::kMask, {a}, 0x204);
+      const std::uint32_t zero = constant(s.type, 0);
+      result(i, {emit(Code::kCopySign, s.type,
+                      {emit(Code::kSelect, raw(s.type), {infinite, zero, rest}), a}),
+                 whole});
+      return true;
+    }
+    case Id::lrint:
+    case Id::llrint:
+    case Id::lround:
+    case Id::llround: {
+      const bool rounds = i.getIntrinsicID() == Id::lround || i.getIntrinsicID() == Id::llround;
+      const Scalar s = scalar_of(i.getArgOperand(0)->getType());
+      const std::uint32_t whole =
+          emit(rounds ? Code::kRound : Code::kRint, s.type, {operand(i.getArgOperand(0))});
+      result(i, {convert(s.type, scalar_of(i.getType()).type, true, whole)});
+      return true;
+    }
     case Id::readcyclecounter:
     case Id::readsteadycounter:
       result(i, {emit(Code::kClock, Type::kI64, {})});
@@ -425,7 +497,44 @@ bool Translator::generic_intrinsic(const llvm::IntrinsicInst& i) {
   }
 }
 
+namespace {
+
+std::optional<TextCall> text_call(llvm::StringRef name) {
+  if (name == "__ockl_printf_begin") return TextCall::kBegin;
+  if (name == "__ockl_fprintf_stderr_begin") return TextCall::kBeginError;
+  if (name == "__ockl_printf_append_args" || name == "__ockl_fprintf_append_args")
+    return TextCall::kNumbers;
+  if (name == "__ockl_printf_append_string_n" || name == "__ockl_fprintf_append_string_n")
+    return TextCall::kString;
+  return std::nullopt;
+}
+
+}  // namespace
+
+/// Printing and allocating: functions of the device library that only the runtime can provide.
+bool Translator::service(const llvm::CallInst& i, llvm::StringRef name) {
+  const auto call = text_call(name);
+  const bool allocates = name == "__ockl_dm_alloc";
+  if (!call && !allocates && name != "__ockl_dm_dealloc") return false;
+  Op op;
+  const Code code = call ? Code::kText : allocates ? Code::kAllocate : Code::kRelease;
+  op.run = table_.find(code, Type::kI64, false);
+  if (call) {
+    Operands all;
+    for (const llvm::Value* argument : i.args()) all.push_back(operand(argument));
+    op.list = list_of(all);
+    op.imm = static_cast<std::int64_t>(*call);
+  } else {
+    op.a = operand(i.getArgOperand(0));
+  }
+  if (!i.getType()->isVoidTy()) op.d = new_register(Type::kI64, false);
+  append(op);
+  if (op.d != 0) result(i, {op.d});
+  return true;
+}
+
 bool Translator::library_function(const llvm::CallInst& i, llvm::StringRef name) {
+  if (service(i, name)) return true;
   const auto form = library_form(name);
   if (!form) return false;
   elementwise(i, form->code, form->arguments);

@@ -5,6 +5,7 @@
 
 #include "vgpu/exec/cost.h"
 #include "vgpu/exec/translate/translator.h"
+#include "vgpu/exec/waiting.h"
 
 namespace swizzleperf::vgpu {
 
@@ -13,6 +14,7 @@ void Translator::end_block(BlockEnd exit, std::uint32_t condition) {
   block.op_end = static_cast<std::uint32_t>(program_->ops.size());
   block.exit = exit;
   block.condition = condition & ~kUniformBit;
+  block.location = location_;
 }
 
 std::vector<Translator::Move> Translator::moves_of(const llvm::BasicBlock* from,
@@ -121,14 +123,18 @@ void Translator::block(const llvm::BasicBlock& bb) {
     program_->blocks.push_back(block);
   };
   begin();
+  const llvm::Loop* loop = kernel_.facts->loops().getLoopFor(&bb);
+  program_->blocks.back().waits = loop != nullptr && loop->getHeader() == &bb && waits(*loop);
   if (&bb == &function_.getEntryBlock()) load_arguments();
   for (const llvm::Instruction& i : bb) {
     const auto* called = llvm::dyn_cast<llvm::CallInst>(&i);
     const llvm::Function* callee = called == nullptr ? nullptr : called->getCalledFunction();
     const llvm::StringRef name = callee == nullptr ? "" : callee->getName();
-    if (name == "llvm.amdgcn.s.barrier" || name == "llvm.amdgcn.s.barrier.wait") {
+    const bool of_block = name == "llvm.amdgcn.s.barrier" || name == "llvm.amdgcn.s.barrier.wait";
+    const bool of_grid = name == "__ockl_grid_sync";
+    if (of_block || of_grid) {
       add_cost(program_->blocks.back(), i, true);
-      end_block(BlockEnd::kBarrier);
+      end_block(of_block ? BlockEnd::kBarrier : BlockEnd::kGridBarrier);
       program_->blocks.back().edge[0].block = static_cast<std::uint32_t>(program_->blocks.size());
       begin();
       continue;

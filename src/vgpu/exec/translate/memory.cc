@@ -243,7 +243,15 @@ void Translator::atomic(const llvm::Instruction& i, const llvm::Value* pointer,
     if (is_recorded(pointer)) touch(pointer, AccessKind::kAtomic, bytes);
     return;
   }
-  const Scalar s = scalar_of(type);
+  // Two halves are one word to memory.
+  const auto* pair = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  const bool packed = pair != nullptr && bytes == 4 && pair->getNumElements() == 2 &&
+                      (kind == AtomicKind::kFAdd || kind == AtomicKind::kExchange);
+  llvm::Type* word = llvm::Type::getInt32Ty(type->getContext());
+  if (packed && kind == AtomicKind::kFAdd)
+    kind =
+        pair->getElementType()->isHalfTy() ? AtomicKind::kHalfPairAdd : AtomicKind::kBFloatPairAdd;
+  const Scalar s = scalar_of(packed ? word : type);
   Code code = Code::kAtomic;
   switch (pointer->getType()->getPointerAddressSpace()) {
     case kGlobalSpace:
@@ -265,14 +273,16 @@ void Translator::atomic(const llvm::Instruction& i, const llvm::Value* pointer,
   if (op.run == nullptr || s.bits != width_of(s.type))
     refuse(i, "an atomic operation of this type");
   op.a = operand(pointer);
-  op.b = operand(value);
+  op.b = packed ? recast(operands(value), type, word)[0] : operand(value);
   if (compared != nullptr) op.c = operand(compared);
   op.d = new_register(s.type, false);
   op.imm = static_cast<std::int64_t>(kind);
   op.bytes = bytes;
   op.site = program_->sites++;
   const std::uint32_t old = append(op).d;
-  if (compared == nullptr) {
+  if (packed) {
+    define(&i, recast({old}, word, type));
+  } else if (compared == nullptr) {
     define(&i, {old});
   } else {
     const std::uint32_t equal = emit(Code::kEq, raw(s.type), Type::kMask, {old, op.c});

@@ -105,6 +105,11 @@ class Translator {
   void binary(const llvm::BinaryOperator& i);
   void binary128(const llvm::BinaryOperator& i);
   std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b);
+  std::uint32_t multiply_high_signed(std::uint32_t a, std::uint32_t b);
+  std::uint32_t compare128(llvm::CmpInst::Predicate predicate, const Operands& a,
+                           const Operands& b);
+  Operands shifted128(const llvm::BinaryOperator& i, const Operands& a);
+  bool is_pair(llvm::Type* type) const;
   void cast(const llvm::CastInst& i);
   void cast128(const llvm::CastInst& i);
   void bitcast(const llvm::Value& i, const llvm::Value* from);
@@ -143,8 +148,13 @@ class Translator {
   bool amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name);
   bool lane_intrinsic(const llvm::CallInst& i, llvm::StringRef name);
   bool library_function(const llvm::CallInst& i, llvm::StringRef name);
+  bool service(const llvm::CallInst& i, llvm::StringRef name);
+  bool tiny_conversion(const llvm::CallInst& i, llvm::StringRef name);
+  std::int64_t tiny_operands(const llvm::CallInst& i, const MatrixShape& shape) const;
+  Tiny eight_bits(bool bf8) const;
   bool matrix(const llvm::CallInst& i, const std::string& name);
   void elementwise(const llvm::CallInst& i, Code code, unsigned arguments);
+  void three_way(const llvm::CallInst& i);
   void overflow(const llvm::CallInst& i);
   void saturating_conversion(const llvm::CallInst& i, bool sign);
   void reduce(const llvm::CallInst& i, Code code);

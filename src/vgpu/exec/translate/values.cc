@@ -43,6 +43,10 @@ void Translator::flatten(llvm::Type* type, std::uint32_t offset,
   } else if (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) <= 64) {
     const std::uint32_t bits = layout_.getPointerTypeSizeInBits(type);
     out.push_back({integer_type(bits), bits, offset, bits / 8});
+  } else if (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) == 128) {
+    // A buffer resource.
+    out.push_back({Type::kI64, 64, offset, 8});
+    out.push_back({Type::kI64, 64, offset + 8, 8});
   } else if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
              vector != nullptr && !vector->getElementType()->isIntegerTy(128)) {
     llvm::Type* element = vector->getElementType();
@@ -144,6 +148,7 @@ std::uint64_t Translator::constant_bits(const llvm::Constant* c) {
   if (llvm::isa<llvm::UndefValue>(c) || c->isNullValue()) return 0;
   if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(c))
     return global_address(variable);
+  if (const auto* f = llvm::dyn_cast<llvm::Function>(c)) return kernel_.function_address(*f);
   if (const auto* e = llvm::dyn_cast<llvm::ConstantExpr>(c)) {
     const auto first = [&] { return constant_bits(e->getOperand(0)); };
     const auto second = [&] { return constant_bits(e->getOperand(1)); };
