@@ -52,7 +52,7 @@ struct KernelInfo {
   std::vector<bool> arg_is_pointer;
   std::uint32_t kernarg_bytes = 0;
   std::uint32_t static_lds_bytes = 0;
-  bool allocates = false;  ///< calls malloc: a launch needs a heap
+  bool allocates = false;  ///< calls malloc or free: a launch needs a heap
 };
 
 struct DeviceVariable {

@@ -149,7 +149,7 @@ KernelInfo describe(const llvm::Function& f) {
   }
   info.kernarg_bytes = static_cast<std::uint32_t>(end);
   info.static_lds_bytes = lay_out_lds(f).bytes;
-  info.allocates = calls(f, "__ockl_dm_alloc");
+  info.allocates = calls(f, "__ockl_dm_alloc") || calls(f, "__ockl_dm_dealloc");
   return info;
 }
 

@@ -186,11 +186,37 @@ std::optional<Form> library_form(llvm::StringRef name) {
 
 }  // namespace
 
+/// Bits of 128-bit integers: those of the halves, the second if the first has none.
+void Translator::count128(const llvm::CallInst& i, Code code) {
+  const Operands a = operands(i.getArgOperand(0));
+  const std::uint32_t zero = constant(Type::kI64, 0);
+  const std::uint32_t low = emit(code, Type::kI64, {a[0]});
+  const std::uint32_t high = emit(code, Type::kI64, {a[1]});
+  const bool leading = code == Code::kCtLz;
+  switch (code) {
+    case Code::kCtPop:
+      return result(i, {emit(Code::kAdd, Type::kI64, {low, high}), zero});
+    case Code::kCtLz:
+    case Code::kCtTz: {
+      const std::uint32_t none =
+          emit(Code::kEq, Type::kI64, Type::kMask, {leading ? a[1] : a[0], zero});
+      const std::uint32_t beyond =
+          emit(Code::kAdd, Type::kI64, {leading ? low : high, constant(Type::kI64, 64)});
+      return result(i,
+                    {emit(Code::kSelect, Type::kI64, {none, beyond, leading ? high : low}), zero});
+    }
+    case Code::kBSwap:
+    case Code::kBitReverse:
+      return result(i, {high, low});
+    default:
+      refuse(i, fmt::format("'{}' on 128-bit integers", i.getCalledFunction()->getName().str()));
+  }
+}
+
 void Translator::elementwise(const llvm::CallInst& i, Code code, unsigned arguments) {
   const auto scalars = scalars_of(i.getArgOperand(0)->getType());
   const auto results = scalars_of(i.getType());
-  if (i.getType()->isIntegerTy(128))
-    refuse(i, fmt::format("'{}' on 128-bit integers", i.getCalledFunction()->getName().str()));
+  if (i.getType()->isIntegerTy(128)) return count128(i, code);
   Operands a[3];
   for (unsigned n = 0; n < arguments; ++n) a[n] = operands(i.getArgOperand(n));
   Operands out;

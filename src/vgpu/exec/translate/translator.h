@@ -154,6 +154,7 @@ class Translator {
   Tiny eight_bits(bool bf8) const;
   bool matrix(const llvm::CallInst& i, const std::string& name);
   void elementwise(const llvm::CallInst& i, Code code, unsigned arguments);
+  void count128(const llvm::CallInst& i, Code code);
   void three_way(const llvm::CallInst& i);
   void overflow(const llvm::CallInst& i);
   void saturating_conversion(const llvm::CallInst& i, bool sign);

@@ -53,6 +53,20 @@ void check_all(double tolerance) {
   }
 }
 
+// The names of double precision, for single.
+__device__ inline float norm3d(float a, float b, float c) { return norm3df(a, b, c); }
+__device__ inline float cyl_bessel_i0(float x) { return cyl_bessel_i0f(x); }
+__device__ inline void sincos(float x, float* s, float* c) { sincosf(x, s, c); }
+__device__ inline float rsqrt(float x) { return rsqrtf(x); }
+__device__ inline float rcbrt(float x) { return rcbrtf(x); }
+__device__ inline float sinpi(float x) { return sinpif(x); }
+__device__ inline float cospi(float x) { return cospif(x); }
+__device__ inline float erfinv(float x) { return erfinvf(x); }
+__device__ inline float erfcx(float x) { return erfcxf(x); }
+__device__ inline float normcdf(float x) { return normcdff(x); }
+__device__ inline float normcdfinv(float x) { return normcdfinvf(x); }
+__device__ inline float exp10(float x) { return exp10f(x); }
+
 // What the host has no function of the same name for.
 enum { kRsqrt, kRcbrt, kSinPi, kCosPi, kErfInv, kErfCX, kNormCdf, kNormCdfInv, kExp10, kSinCos, kModf,
        kFrexp, kLdexp, kRemquo, kFma, kNorm3, kI0, kPowi, kFast, kMore };
@@ -89,19 +103,6 @@ __global__ void others(const T* x, T* out, int n) {
   row[kPowi * n] = pow(v, 3);
   row[kFast * n] = isnan(v) + 2 * isinf(v / 0) + 4 * isfinite(v) + 8 * signbit(-v);
 }
-__device__ inline float norm3d(float a, float b, float c) { return norm3df(a, b, c); }
-__device__ inline float cyl_bessel_i0(float x) { return cyl_bessel_i0f(x); }
-__device__ inline void sincos(float x, float* s, float* c) { sincosf(x, s, c); }
-__device__ inline float rsqrt(float x) { return rsqrtf(x); }
-__device__ inline float rcbrt(float x) { return rcbrtf(x); }
-__device__ inline float sinpi(float x) { return sinpif(x); }
-__device__ inline float cospi(float x) { return cospif(x); }
-__device__ inline float erfinv(float x) { return erfinvf(x); }
-__device__ inline float erfcx(float x) { return erfcxf(x); }
-__device__ inline float normcdf(float x) { return normcdff(x); }
-__device__ inline float normcdfinv(float x) { return normcdfinvf(x); }
-__device__ inline float exp10(float x) { return exp10f(x); }
-
 template <class T>
 void check_others(double tolerance) {
   const int n = 64;
