@@ -80,6 +80,7 @@ void Modules::place_variables(Unit& unit, Heap& heap) {
     }
     unit.module->place_variable(variable.symbol, reinterpret_cast<std::uint64_t>(symbol.address));
   }
+  unit.module->link_variables();
   for (const auto& [name, symbol] : unit.variables) {
     const auto storage = unit.variables.find(name + kManagedSuffix);
     if (storage == unit.variables.end()) continue;
