@@ -80,7 +80,7 @@ std::vector<std::byte> pack(const KernelInfo& kernel, void** arguments) {
 
 /// Of one block, in wave instructions: what a user calls "it hangs".
 std::uint64_t step_limit() {
-  constexpr std::uint64_t kSeconds = 100'000'000;  // a few of them
+  constexpr std::uint64_t kSeconds = 40'000'000;  // a few of them
   const std::uint64_t asked = state().request.step_limit;
   return asked ? asked : kSeconds;
 }
