@@ -33,6 +33,14 @@ INSTANTIATE_TEST_SUITE_P(
                       "text_and_images", "many_kernels"),
     [](const auto& test) { return std::string(test.param); });
 
+TEST(Gfx950, ScaledMatrixInstructions) {
+  const ScratchDirectory scratch;
+  ProgramSpec spec = program_file("matrix_scaled.hip");
+  spec.arch = "gfx950";
+  const FunctionalRun run = run_functional(spec, build_program(spec, scratch.path()));
+  EXPECT_EQ(run.exit_status, 0) << run.captured_stdout;
+}
+
 TEST(Printing, ArrivesInTheOrderOfBlocks) {
   const ScratchDirectory scratch;
   const ProgramSpec spec = program_file("printing.hip");
