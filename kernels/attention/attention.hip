@@ -15,8 +15,8 @@
 // All blocks of a head read the same K and V: 8 MB a head by default, more than an L2 holds, so
 // blocks that share them must run on one die at the same time. Two orders of launch, by option:
 //
-//     head-first (default)   x = b, y = h: all blocks of a head follow each other, dealt to all
-//     dies block-first            x = h, y = b: neighbours have different heads
+//     head-first (default)   x = b, y = h: a head's blocks follow each other, dealt to all dies
+//     block-first            x = h, y = b: neighbours have different heads
 //
 // What swizzles win here is one die a head: each L2 then holds the keys of few heads. Under a
 // causal mask late queries have most keys; they are launched first, so that no long block is left

@@ -1,5 +1,4 @@
-// A block's part of a product of matrices: two tiles in LDS, matrix cores, the result back through
-// LDS.
+// A block's part of a matrix product: two tiles in LDS, matrix cores, the result through LDS.
 //
 //   C = A * B^T with half inputs and single-precision sums. Both operands are tiles of rows that
 //   are contiguous along k; what is not so in memory is transposed on its way into LDS.
@@ -10,10 +9,9 @@
 //
 //                        AMD (waves of 64)                        NVIDIA (warps of 32)
 //   matrix instruction   32 x 32 x 8, operands from registers     16 x 16 x 16, through wmma
-//   a row in LDS         64 halves; chunk c of row r lies at      72 halves: eight more, so that
-//   rows
-//                        position c ^ swizzle(r), since all       begin in different banks
-//                        rows begin in the same bank
+//   a row in LDS         64 halves; chunk c of row r lies at      72 halves: eight more, so
+//                        position c ^ swizzle(r), since all       that rows begin in different
+//                        rows begin in the same bank              banks
 //   who holds C          known: lane, register -> row, column     hidden: written to LDS as floats
 //
 // Nothing here knows which block it runs in.
