@@ -158,6 +158,8 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory,
     text += wrap("(The best order found was " + o.best_swizzle->spec + ".)", output_width());
   }
   text += refused(o, given);
+  if (!o.warnings.empty()) text += heading("Warnings");
+  for (const std::string& warning : o.warnings) text += wrap(warning + ".", output_width(), 2);
   if (o.best_swizzle && taken) {
     text += heading("Swizzle: " + o.best_swizzle->spec);
     text += wrap(o.best_swizzle->words, output_width());
@@ -196,11 +198,12 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
   const OptimizeOutcome o = optimize(request);
   const bool patched = o.applied && o.not_applied.empty();
   const bool in_place = options.in_place && patched;
-  if (in_place) write_file(program.program, o.applied->splice.patched);
+  const fs::path source = vgpu::spliced_source(request.program);
+  if (in_place) write_file(source, o.applied->splice.patched);
   Outcome outcome;
   outcome.text =
       common.json ? o.json.dump(2) + "\n" : console(o, request.run_directory, common.swizzles);
-  if (in_place && !common.json) outcome.text += program.program + " was patched in place.\n";
+  if (in_place && !common.json) outcome.text += source.string() + " was patched in place.\n";
   const bool differs = o.applied && !o.applied->comparison.first_difference.empty();
   if (differs) outcome.exit = Exit::kCheckFailed;
   return outcome;

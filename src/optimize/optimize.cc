@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "optimize/journal.h"
+#include "optimize/order.h"
 #include "report/metrics.h"
 #include "report/progress.h"
 #include "swizzleperf/error.h"
@@ -49,6 +50,7 @@ json config_of(const OptimizeRequest& r) {
   return {{"schema_version", kSchemaVersion},
           {"program", fs::absolute(r.program.program).string()},
           {"program_hash", text_hash(read_file(r.program.program))},
+          {"kernel_hash", text_hash(read_file(vgpu::spliced_source(r.program)))},
           {"arguments", r.program.arguments},
           {"compile_options", r.program.compile_options},
           {"kernel", r.program.kernel_regex},
@@ -259,8 +261,8 @@ void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective obje
 void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
                std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
   if (!o.best_swizzle || !o.proof) return;
-  if (!is_source(spec.program)) {
-    o.not_applied = "the program was not given as source";
+  if (!is_source(vgpu::spliced_source(spec))) {
+    o.not_applied = "the kernel was not given as source";
     return;
   }
   try {
@@ -347,6 +349,11 @@ json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, doubl
            {{"decision", decision_name(o.verdict.decision)},
             {"reason", o.verdict.reason},
             {"second_opinion", second_opinion_json(o.second_opinion)}}},
+          {"blocks",
+           {{"repeated", o.blocks.repeated.blocks},
+            {"overlapping", o.blocks.same.blocks},
+            {"communicating", o.blocks.communication.blocks},
+            {"warnings", o.warnings}}},
           {"attempts", attempts},
           {"totals",
            {{"candidates", o.search.candidates},
@@ -388,15 +395,19 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
     const Swizzle swizzle = make_swizzle(best.spec);
     const Proof proof = prove(swizzle, o.launch.shape, request.threads);
     o.best = judge_orders.exact(best);
-    o.code = helper_code(swizzle, o.launch, proof);
+    o.code = helper_code(swizzle, o.launch, proof, spec);
     o.best_swizzle = swizzle;
     o.proof = proof;
   }
-  // The identity's exact replay and the patch need nothing of each other.
-  const std::array<std::function<void()>, 2> last = {
+  // The identity's exact replay, the patch and a look at the blocks need nothing of each other.
+  const std::array<std::function<void()>, 3> last = {
       [&] { o.baseline = judge_orders.exact(identity_candidate(o.launch.shape)); },
       [&] {
         if (found) try_apply(o, spec, built, scratch.path());
+      },
+      [&] {
+        o.blocks = watch_trace(o.launch.trace);
+        o.warnings = order_warnings(o.blocks);
       }};
   parallel_for(last.size(), std::max(2U, request.threads),
                [&](std::uint64_t i, unsigned) { last[i](); });
