@@ -28,9 +28,9 @@ using tile::kChunk;
 using tile::kDepth;
 
 #if defined(__HIP__)
-using Block = tile::Block<256, 256, 2, 4>;
+using Block = tile::Block<256, 256, 2, 4, tile::OrderOfB::kAlongK>;
 #else
-using Block = tile::Block<256, 128, 4, 4>;
+using Block = tile::Block<256, 128, 4, 4, tile::OrderOfB::kAlongK>;
 #endif
 constexpr int kThreads = Block::kThreads;
 constexpr int kTileM = Block::kTileM;
