@@ -123,25 +123,27 @@ def check_complete(kernel, bound, question):
 
 def sentence_of(error, kernel, path):
     """What Triton's compiler says, with file and line. A fault in a function that the kernel calls
-    comes wrapped in one at the call: the innermost counts."""
+    comes wrapped in one at the call: the innermost that lies in the file has the line, the innermost
+    of all the reason."""
     from triton.compiler.errors import CompilationError
 
-    inner = error
-    while isinstance(inner.__cause__, CompilationError):
-        inner = inner.__cause__
-    message = (inner.error_message or repr(inner.__cause__) or "").strip().replace("\n", " ")
-    line = line_of_source(inner.src, getattr(inner.node, "lineno", 1), path, kernel)
-    return f"{path}:{line}: {message} (Triton, compiling {jit_function(kernel).__name__})"
-
-
-def line_of_source(source, line, path, kernel):
-    """Triton counts lines from the function's `def`; find that in the file."""
     with open(path) as file:
         text = file.read()
-    at = text.find(source) if source else -1
-    if at >= 0:
-        return text.count("\n", 0, at) + line
-    return jit_function(kernel).def_file_line_number + line - 1
+    line, inner = None, error
+    while inner is not None:
+        if isinstance(inner, CompilationError):
+            line = line_of_source(text, inner) or line
+            error = inner
+        inner = inner.__cause__
+    reason = error.error_message or repr(error.__cause__)
+    line = line or jit_function(kernel).def_file_line_number
+    return f"{path}:{line}: {' '.join(reason.split())} (Triton, compiling {jit_function(kernel).__name__})"
+
+
+def line_of_source(text, error):
+    """Triton counts lines from the function's `def`; that is found in the file. None: it lies elsewhere."""
+    at = text.find(error.src) if error.src else -1
+    return text.count("\n", 0, at) + getattr(error.node, "lineno", 1) if at >= 0 else None
 
 
 def name_arguments(ir, function, names):

@@ -175,11 +175,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return swizzleperf::vgpu::run(argc, argv);
-  } catch (const swizzleperf::Error& error) {
-    fmt::print(stderr, "swizzleperf-launch: {}\n", error.what());
-    return static_cast<int>(error.exit());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "swizzleperf-launch: {}: {}\n", argc > 1 ? argv[1] : "", error.what());
-    return static_cast<int>(swizzleperf::Exit::kInput);
+    __hipEnd(error.what());
   }
 }

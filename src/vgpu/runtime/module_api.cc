@@ -49,6 +49,9 @@ const std::vector<swizzleperf::vgpu::KernelInfo>* __hipModuleKernels(hipModule_t
   return &reinterpret_cast<Modules::Unit*>(module)->module->kernels();
 }
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+void __hipEnd(const char* sentence) { fail(sentence); }
+
 hipError_t hipModuleUnload(hipModule_t /*module*/) { return hipSuccess; }
 
 hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name) {

@@ -8,7 +8,10 @@
 
 #include "vgpu/exec.h"
 
+// NOLINTBEGIN(bugprone-reserved-identifier): only such names leave the library
 extern "C" {
-// NOLINTNEXTLINE(bugprone-reserved-identifier): only such names leave the library
 const std::vector<swizzleperf::vgpu::KernelInfo>* __hipModuleKernels(hipModule_t module);
+/// Ends the process with a sentence, told to whoever asked for the launch.
+[[noreturn]] void __hipEnd(const char* sentence);
 }
+// NOLINTEND(bugprone-reserved-identifier)
