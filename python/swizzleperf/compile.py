@@ -11,6 +11,7 @@ import re
 import sys
 import traceback
 
+from .dtypes import LANGUAGE_NAME
 from .errors import SwizzlePerfError
 from .target import Array, choose_config, compile_for_target, jit_function, use_target
 
@@ -70,15 +71,9 @@ def find_kernel(module, question):
     )
 
 
-# Types that tl.constexpr parameters can be, from Triton's short names to the attributes of tl.
-TYPES = {"i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
-         "u32": "uint32", "u64": "uint64", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
-         "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8", "fp8e5": "float8e5", "fp8e5b16": "float8e5b16"}
-
-
 def value_of(constexpr, triton):
     if isinstance(constexpr, dict):
-        return constexpr["text"] if "text" in constexpr else getattr(triton.language, TYPES[constexpr["dtype"]])
+        return constexpr["text"] if "text" in constexpr else getattr(triton.language, LANGUAGE_NAME[constexpr["dtype"]])
     return constexpr
 
 
