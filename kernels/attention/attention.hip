@@ -574,11 +574,9 @@ int main(int argc, char** argv) {
   const suite::Values<half> q_values(1, -2, 2, q_count);
   const suite::Values<half> k_values(2, -1, 1, kv_count);
   const suite::Values<half> v_values(3, -1, 1, kv_count);
-  if (line.values()) {
-    q_values.fill(q);
-    k_values.fill(k);
-    v_values.fill(v);
-  }
+  q_values.fill(q);
+  k_values.fill(k);
+  v_values.fill(v);
 
   const Kernel kernel = kernel_for(problem.dim, problem.causal);
   DEVICE_CHECK(allow_dynamic_lds(kernel, lds_bytes(problem.dim)));

@@ -77,10 +77,8 @@ int main(int argc, char** argv) {
   suite::DeviceArray<float> result(count);
   const suite::Values<float> prices(1, 0, 1000, count);
   const suite::Values<float> values(2, 0, 100, count);
-  if (line.values()) {
-    prices.fill(price);
-    values.fill(value);
-  }
+  prices.fill(price);
+  values.fill(value);
 
   const Market market;
   const auto launch = [&] {

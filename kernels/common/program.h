@@ -74,9 +74,6 @@ class CommandLine {
     for (std::size_t i = 0; i < positional.size(); ++i) set(sizes_[i], positional[i]);
   }
 
-  /// Whether anybody looks at what is computed or how fast.
-  bool values() const { return check || repetitions > 0; }
-
   [[noreturn]] void wrong(const std::string& what) const {
     std::fprintf(stderr, "%s: %s (usage: %s)\n", name_.c_str(), what.c_str(), usage().c_str());
     std::exit(2);

@@ -56,11 +56,9 @@ int main(int argc, char** argv) {
   const suite::Values<half> x_values(1, -4, 4, count);
   const suite::Values<half> bias_values(2, -1, 1, count);
   const suite::Values<half> residual_values(3, -2, 2, count);
-  if (line.values()) {
-    x_values.fill(x);
-    bias_values.fill(bias);
-    residual_values.fill(residual);
-  }
+  x_values.fill(x);
+  bias_values.fill(bias);
+  residual_values.fill(residual);
 
   const auto launch = [&] {
     elementwise<<<suite::ceil_div(count, kThreads * kChunk), kThreads>>>(

@@ -168,14 +168,12 @@ int main(int argc, char** argv) {
   suite::DeviceArray<float> ey(count);
   suite::DeviceArray<float> hz(count);
   Fields fields = {rows, columns, {}, {}, {}};
-  if (line.values()) {
-    fields.ex = start(1, count);
-    fields.ey = start(2, count);
-    fields.hz = start(3, count);
-    ex.upload(fields.ex.data(), count);
-    ey.upload(fields.ey.data(), count);
-    hz.upload(fields.hz.data(), count);
-  }
+  fields.ex = start(1, count);
+  fields.ey = start(2, count);
+  fields.hz = start(3, count);
+  ex.upload(fields.ex.data(), count);
+  ey.upload(fields.ey.data(), count);
+  hz.upload(fields.hz.data(), count);
 
   const auto step = [&] {
     const dim3 blocks(suite::ceil_div(rows, kTile), suite::ceil_div(columns, kTile));

@@ -147,10 +147,8 @@ int main(int argc, char** argv) {
   suite::DeviceArray<half> a(a_values.count());
   suite::DeviceArray<half> b(b_values.count());
   suite::DeviceArray<half> c(static_cast<std::size_t>(m) * n);
-  if (line.values()) {
-    a_values.fill(a);
-    b_values.fill(b);
-  }
+  a_values.fill(a);
+  b_values.fill(b);
 
   const auto launch = [&] {
     const dim3 grid(suite::ceil_div(n, kTileN), suite::ceil_div(m, Block::kTileM));

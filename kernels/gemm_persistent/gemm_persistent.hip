@@ -98,10 +98,8 @@ int main(int argc, char** argv) {
   suite::DeviceArray<half> a(a_values.count());
   suite::DeviceArray<half> b(b_values.count());
   suite::DeviceArray<half> c(static_cast<std::size_t>(m) * n);
-  if (line.values()) {
-    a_values.fill(a);
-    b_values.fill(b);
-  }
+  a_values.fill(a);
+  b_values.fill(b);
 
   auto* const kernel =
       n % kChunk == 0 && k % kChunk == 0 ? gemm_persistent<true> : gemm_persistent<false>;

@@ -81,11 +81,9 @@ int main(int argc, char** argv) {
   const suite::Values<float> masses(1, 0, 100, count);
   const suite::Values<float> mass_rows(2, 0, static_cast<float>(rows), count);
   const suite::Values<float> mass_columns(3, 0, static_cast<float>(columns), count);
-  if (line.values()) {
-    masses.fill(mass);
-    mass_rows.fill(row);
-    mass_columns.fill(column);
-  }
+  masses.fill(mass);
+  mass_rows.fill(row);
+  mass_columns.fill(column);
 
   const auto launch = [&] {
     const dim3 grid(suite::ceil_div(rows, kTile), suite::ceil_div(columns, kTile));

@@ -7,6 +7,7 @@
 
 namespace swizzleperf {
 
+Verb check_verb();
 Verb doctor_verb();
 Verb machines_verb();
 Verb optimize_verb();
@@ -16,7 +17,8 @@ Verb verify_verb();
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all = {optimize_verb(), simulate_verb(), trace_verb(),
-                                        verify_verb(),   machines_verb(), doctor_verb()};
+                                        verify_verb(),   check_verb(),    machines_verb(),
+                                        doctor_verb()};
   return all;
 }
 

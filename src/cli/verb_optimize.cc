@@ -158,6 +158,8 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory,
     text += wrap("(The best order found was " + o.best_swizzle->spec + ".)", output_width());
   }
   text += refused(o, given);
+  if (!o.warnings.empty()) text += heading("Warnings");
+  for (const std::string& warning : o.warnings) text += wrap(warning + ".", output_width(), 2);
   if (o.best_swizzle && taken) {
     text += heading("Swizzle: " + o.best_swizzle->spec);
     text += wrap(o.best_swizzle->words, output_width());

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/files.h"
 #include "cli/program_options.h"
@@ -15,13 +16,28 @@
 #include "optimize/launch.h"
 #include "report/launch_text.h"
 #include "report/table.h"
+#include "trace/lines.h"
 
 namespace swizzleperf {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json(const Trace& t, const std::string& file) {
+using Requests = std::optional<std::uint64_t>;
+
+/// Those that reach the machine's L2; nothing where a block does not fit on a CU, or the trace is
+/// too large for lines.
+Requests l2_requests(const Trace& trace, const Machine& machine) {
+  try {
+    const BlockResources block = {static_cast<std::uint32_t>(trace.block.count()), trace.vgprs,
+                                  trace.lds_bytes};
+    return make_lines(trace, machine, occupancy(machine, block).blocks_per_cu).num_requests;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+Json json(const Trace& t, const Requests& requests, const std::string& file) {
   Json document = json_document();
   document["program"] = t.program;
   document["kernel"] = t.kernel;
@@ -37,6 +53,7 @@ Json json(const Trace& t, const std::string& file) {
   document["blocks"] = {{"run", t.method.blocks_run},
                         {"checked", t.method.blocks_checked},
                         {"extrapolated", t.method.blocks_extrapolated}};
+  document["l2_requests"] = requests ? Json(*requests) : Json();
   document["seconds"] = t.method.seconds;
   document["templates"] = t.templates.size();
   document["patterns"] = t.patterns.size();
@@ -44,7 +61,7 @@ Json json(const Trace& t, const std::string& file) {
   return document;
 }
 
-std::string console(const Trace& t, const std::string& file) {
+std::string console(const Trace& t, const Requests& requests, const std::string& file) {
   std::string text =
       fmt::format("{}: {}\n", t.kernel, launch_words(t.grid, t.block)) +
       wrap(fmt::format("{} in {:.2f} s.", method_words(t), t.method.seconds), output_width());
@@ -55,6 +72,10 @@ std::string console(const Trace& t, const std::string& file) {
   for (const Buffer& b : t.buffers)
     table.rows.push_back({b.name, bytes_words(static_cast<double>(b.bytes))});
   text += render(table, output_width());
+  if (requests) {
+    text += fmt::format("{} line requests to L2, all blocks together.\n",
+                        count_words(static_cast<double>(*requests)));
+  }
   text += fmt::format("{} distinct access patterns in {} templates.\n", t.patterns.size(),
                       t.templates.size());
   if (!file.empty()) text += fmt::format("Trace written to {}.\n", file);
@@ -105,8 +126,10 @@ Outcome run(const ProgramOptions& options, const Options& own, const CommonOptio
   }
   const Trace trace = obtain_trace(program_spec(options, common, machine), scratch.path(), nullptr);
   if (!common.output.empty()) write_trace(trace, common.output);
+  const Requests requests = l2_requests(trace, machine);
   Outcome outcome;
-  outcome.text = common.json ? to_text(json(trace, common.output)) : console(trace, common.output);
+  outcome.text = common.json ? to_text(json(trace, requests, common.output))
+                             : console(trace, requests, common.output);
   outcome.output_taken = true;
   return outcome;
 }

@@ -10,11 +10,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/verb.h"
+#include "report/progress.h"
 #include "report/table.h"
 #include "swizzleperf/machine.h"
 #include "swizzleperf/print.h"
@@ -63,6 +66,9 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
+/// A block takes 16 bytes and about 20 ns of the proof.
+constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 27;
+
 Dim3 parse_grid(const std::string& text) {
   std::vector<std::uint32_t> extents;
   std::string_view rest = text;
@@ -74,8 +80,13 @@ Dim3 parse_grid(const std::string& text) {
     if (end == std::string_view::npos && extents.size() <= 3) {
       extents.resize(3, 1);
       const Dim3 grid{extents[0], extents[1], extents[2]};
-      if (grid.count() > std::numeric_limits<std::uint32_t>::max())
-        throw usage_error(fmt::format("--grid {} has more than 2^32 - 1 blocks", text));
+      // The product of all three may pass 64 bits.
+      const std::uint64_t rows = std::uint64_t{grid.y} * grid.z;
+      if (rows > kMostBlocks || grid.x > kMostBlocks / rows)
+        throw usage_error(fmt::format(
+            "--grid {} has more than {} blocks, which is as many as are walked one by one; give a "
+            "smaller grid of that shape",
+            text, kMostBlocks));
       return grid;
     }
     if (end == std::string_view::npos) break;
@@ -130,7 +141,17 @@ std::string exact_form_of(const std::string& spec) {
   return result == spec ? "" : result;
 }
 
-Findings find_out(const Options& options, const Machine& machine) {
+/// What `work` returns; while it runs, a progress line says what it is.
+template <class Work>
+auto with_progress(const std::string& what, bool quiet, Work work) {
+  Progress progress(quiet);
+  auto result = std::async(std::launch::async, work);
+  while (result.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
+    progress.update(what, 0);
+  return result.get();
+}
+
+Findings find_out(const Options& options, const Machine& machine, bool quiet) {
   Findings f{
       make_swizzle(options.swizzle, parse_params(options.params)), {}, {}, {}, false, {}, ""};
   const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
@@ -140,9 +161,12 @@ Findings find_out(const Options& options, const Machine& machine) {
   if (!options.grid.empty()) {
     const LaunchShape shape{parse_grid(options.grid), options.xcds.value_or(machine.dies),
                             machine.cus_per_die};
-    f.launch = OnLaunch{shape, verify_grid(f.swizzle.formula, shape)};
+    f.launch = OnLaunch{
+        shape, with_progress(fmt::format("verify: {} blocks of the grid", shape.grid.count()),
+                             quiet, [&] { return verify_grid(f.swizzle.formula, shape); })};
   }
-  f.over_range = verify_range(f.swizzle.formula, f.range, threads);
+  f.over_range = with_progress("verify: the declared range", quiet,
+                               [&] { return verify_range(f.swizzle.formula, f.range, threads); });
   f.identity =
       f.launch ? f.launch->verdict.identity : identity_everywhere(f.swizzle.formula, f.range);
   if (f.over_range.failed > 0) {
@@ -283,7 +307,7 @@ Json json(const Findings& f, const std::string& code) {
 
 Outcome run(const Options& options, const CommonOptions& common) {
   const Machine machine = load_machine(common.machine);
-  const Findings findings = find_out(options, machine);
+  const Findings findings = find_out(options, machine, common.quiet);
   const std::string code = options.print.empty() ? "" : printed(findings, options.print, machine);
   const Exit exit = findings.bijective() ? Exit::kDone : Exit::kCheckFailed;
   if (common.json) return {to_text(json(findings, code)), exit};

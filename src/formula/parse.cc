@@ -10,6 +10,7 @@
 // (a long chain of `+` needs no recursion to parse but would need it to evaluate).
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -230,12 +231,22 @@ class Parser {
     return slot;
   }
 
+  /// Inputs and parameters.
+  [[nodiscard]] std::vector<std::string> given_names() const {
+    std::vector<std::string> names;
+    for (const Slot& slot : program_.slots)
+      if (slot.kind != Slot::Kind::kVariable) names.push_back(slot.name);
+    return names;
+  }
+
   void check_names() const {
     for (SlotId slot = 0; slot < program_.slots.size(); ++slot) {
       const std::optional<Place>& place = first_read_[slot];
       if (assigned_[slot] || !place) continue;
-      fail(*place, fmt::format("'{}' is not known: it is no input, no parameter and never assigned",
-                               program_.slots[slot].name));
+      fail(*place,
+           fmt::format("'{}' is not known: it is no input, no parameter and never assigned; "
+                       "known are {}",
+                       program_.slots[slot].name, fmt::join(given_names(), ", ")));
     }
   }
 

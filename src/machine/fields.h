@@ -18,6 +18,7 @@ struct Field {
   std::variant<std::uint32_t Owner::*, std::uint64_t Owner::*, double Owner::*, Dispatch Owner::*,
                SetIndex Owner::*>
       member;
+  double most = 0;  ///< far above any machine, and what the model still computes with; of numbers
   bool zero_allowed = false;  ///< negative never is
 };
 

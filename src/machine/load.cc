@@ -22,7 +22,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 
 #include "base/files.h"
@@ -140,10 +139,11 @@ class Reader {
   /// The inline table that holds a number and its provenance.
   [[nodiscard]] const toml::table& fact_of(const toml::node& node, const std::string& key) const {
     if (!node.is_table())
-      throw error(node.source().begin.line,
-                  fmt::format("'{}' must be {{ value = ..., kind = \"...\", source = \"...\" }}: a "
-                              "number without its source is not accepted",
-                              key));
+      throw error(
+          node.source().begin.line,
+          fmt::format("'{}' must be {{ value = ..., kind = \"...\", source = \"...\" }} with a "
+                      "kind of {}: a number without its source is not accepted",
+                      key, fmt::join(kKinds, ", ")));
     const toml::table& fact = *node.as_table();
     const std::vector<std::string> known = {"value", "kind", "source", "note"};
     for (const auto& [name, part] : fact)
@@ -163,7 +163,7 @@ class Reader {
     } else if constexpr (std::is_same_v<Value, SetIndex>) {
       return static_cast<SetIndex>(word_of(*node, key, set_index_words()));
     } else {
-      return number_of<Value>(*node, key, field.zero_allowed);
+      return number_of<Value>(*node, key, field.most, field.zero_allowed);
     }
   }
 
@@ -178,16 +178,18 @@ class Reader {
   }
 
   template <typename Number>
-  Number number_of(const toml::node& node, const std::string& key, bool zero_allowed) const {
+  Number number_of(const toml::node& node, const std::string& key, double most,
+                   bool zero_allowed) const {
     const std::uint32_t line = node.source().begin.line;
     constexpr bool kWhole = std::is_integral_v<Number>;
     if (kWhole ? !node.is_integer() : !node.is_number())
       throw error(line, fmt::format("'{}' must be a {}", key, kWhole ? "whole number" : "number"));
-    const double value = node.value_or(0.0);
-    const double largest = static_cast<double>(std::numeric_limits<Number>::max());
-    if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed) || value > largest)
+    // value_or() gives up on integers that no double holds exactly.
+    const double value =
+        node.is_integer() ? static_cast<double>(node.as_integer()->get()) : node.value_or(0.0);
+    if (!std::isfinite(value) || value < 0 || (value == 0 && !zero_allowed) || value > most)
       throw error(line, fmt::format("'{}' is {}; it must be {}", key, value,
-                                    value > 0      ? fmt::format("at most {:.0f}", largest)
+                                    value > 0      ? fmt::format("at most {:.0f}", most)
                                     : zero_allowed ? "0 or more"
                                                    : "more than 0"));
     if constexpr (kWhole) return static_cast<Number>(node.as_integer()->get());
@@ -244,6 +246,11 @@ class Reader {
 
   void check_cache(const std::string& name, const CacheModel& cache) const {
     check_power_of_two(name + ".line_bytes", cache.line_bytes);
+    constexpr std::uint32_t kSector = 32;
+    if (cache.line_bytes < kSector)
+      throw error(line_of(name + ".line_bytes"),
+                  fmt::format("'{}.line_bytes' is {}, less than a sector of {} bytes", name,
+                              cache.line_bytes, kSector));
     check_power_of_two(name + ".interleave_bytes", cache.interleave_bytes);
     const std::uint64_t set = static_cast<std::uint64_t>(cache.line_bytes) * cache.ways;
     if (cache.bytes % set != 0)

@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "optimize/journal.h"
+#include "optimize/order.h"
 #include "report/metrics.h"
 #include "report/progress.h"
 #include "swizzleperf/error.h"
@@ -348,6 +349,11 @@ json result_json(const OptimizeRequest& request, const OptimizeOutcome& o, doubl
            {{"decision", decision_name(o.verdict.decision)},
             {"reason", o.verdict.reason},
             {"second_opinion", second_opinion_json(o.second_opinion)}}},
+          {"blocks",
+           {{"repeated", o.blocks.repeated.blocks},
+            {"overlapping", o.blocks.same.blocks},
+            {"communicating", o.blocks.communication.blocks},
+            {"warnings", o.warnings}}},
           {"attempts", attempts},
           {"totals",
            {{"candidates", o.search.candidates},
@@ -393,11 +399,15 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
     o.best_swizzle = swizzle;
     o.proof = proof;
   }
-  // The identity's exact replay and the patch need nothing of each other.
-  const std::array<std::function<void()>, 2> last = {
+  // The identity's exact replay, the patch and a look at the blocks need nothing of each other.
+  const std::array<std::function<void()>, 3> last = {
       [&] { o.baseline = judge_orders.exact(identity_candidate(o.launch.shape)); },
       [&] {
         if (found) try_apply(o, spec, built, scratch.path());
+      },
+      [&] {
+        o.blocks = watch_trace(o.launch.trace);
+        o.warnings = order_warnings(o.blocks);
       }};
   parallel_for(last.size(), std::max(2U, request.threads),
                [&](std::uint64_t i, unsigned) { last[i](); });

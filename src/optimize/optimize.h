@@ -16,6 +16,7 @@
 #include "optimize/second_opinion.h"
 #include "optimize/verdict.h"
 #include "propose/search.h"
+#include "swizzleperf/check.h"
 
 namespace swizzleperf {
 
@@ -42,8 +43,10 @@ struct OptimizeOutcome {
   std::optional<SecondOpinion> second_opinion;  ///< where a swizzle is taken
   std::optional<Proof> proof;
   std::optional<Applied> applied;
-  std::string not_applied;  ///< why there is no patch, if there is none
-  std::string code;         ///< the printed helper
+  LaunchFindings blocks;              ///< what they share, from the trace
+  std::vector<std::string> warnings;  ///< why they should not be reordered as they are
+  std::string not_applied;            ///< why there is no patch, if there is none
+  std::string code;                   ///< the printed helper
   nlohmann::json json;
 };
 

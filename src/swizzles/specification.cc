@@ -270,6 +270,9 @@ Swizzle compose(std::string_view spec) {
   std::set<std::string, std::less<>> taken;
   std::size_t number = 0;
   for (const std::string_view part : split(spec, '+')) {
+    if (part.empty())
+      throw usage_error(
+          fmt::format("'{}' has a '+' with no swizzle on one side; write NAME or NAME+NAME", spec));
     const Stage stage = parse_stage(part);
     const std::string stage_words = fill(stage.kind->family.words, stage);
     ++number;

@@ -25,6 +25,18 @@ std::uint64_t hash_pattern(const Pattern& pattern) {
 
 }  // namespace
 
+void sort_lanes(std::uint64_t mask, const std::uint64_t* addresses,
+                std::vector<std::uint64_t>& sorted) {
+  sorted.clear();
+  bool ascending = true;
+  for (; mask != 0; mask &= mask - 1) {
+    const std::uint64_t a = addresses[std::countr_zero(mask)];
+    ascending = ascending && (sorted.empty() || sorted.back() <= a);
+    sorted.push_back(a);
+  }
+  if (!ascending) std::sort(sorted.begin(), sorted.end());
+}
+
 std::uint32_t PatternTable::intern(const Pattern& pattern) {
   const std::uint64_t hash = hash_pattern(pattern);
   const auto [first, last] = by_hash_.equal_range(hash);
@@ -49,14 +61,7 @@ void BlockRecorder::begin(std::uint32_t waves) {
 bool BlockRecorder::access(AccessKind kind, std::uint32_t wave, std::uint64_t mask,
                            const std::uint64_t* addresses, std::uint32_t bytes) {
   if (mask == 0) return true;
-  sorted_.clear();
-  bool ascending = true;
-  for (std::uint64_t m = mask; m != 0; m &= m - 1) {
-    const std::uint64_t a = addresses[std::countr_zero(m)];
-    ascending = ascending && (sorted_.empty() || sorted_.back() <= a);
-    sorted_.push_back(a);
-  }
-  if (!ascending) std::sort(sorted_.begin(), sorted_.end());
+  sort_lanes(mask, addresses, sorted_);
 
   // A pattern spans less than 4 GiB; lanes further apart than that make several events.
   constexpr std::uint64_t kSpan = std::numeric_limits<std::uint32_t>::max();

@@ -19,6 +19,10 @@
 
 namespace swizzleperf {
 
+/// The addresses of the lanes in `mask`, in ascending order.
+void sort_lanes(std::uint64_t mask, const std::uint64_t* addresses,
+                std::vector<std::uint64_t>& sorted);
+
 /// Interned patterns. Not thread-safe: one table a thread, merged afterwards.
 class PatternTable {
  public:

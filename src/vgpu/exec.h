@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "swizzleperf/error.h"
@@ -77,6 +78,26 @@ struct BlockWrite {
   std::vector<std::byte> bytes;
 };
 
+/// One executed global-memory instruction of one wave: lane i, if bit i of `mask` is set, touches
+/// [addresses[i], addresses[i] + bytes).
+struct Access {
+  AccessKind kind;
+  bool atomic;   ///< the instruction is: loads and stores may be, too
+  bool returns;  ///< its result is used
+  std::uint64_t mask;
+  const std::uint64_t* addresses;
+  std::uint32_t bytes;
+  std::string_view file;  ///< of the source; valid as long as the module
+  std::uint32_t line;     ///< 0 = unknown
+};
+
+/// Told of every access before memory changes.
+class AccessObserver {
+ public:
+  virtual ~AccessObserver() = default;
+  virtual void access(const Access& access) = 0;
+};
+
 /// One module of device code, parsed, checked and translated on demand. Thread-safe once loaded.
 class Module {
  public:
@@ -93,6 +114,10 @@ class Module {
   /// Runs one block. `recorder` may be null. In functional mode memory is written directly.
   virtual void run_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
                          Mode mode, const DeviceMemory& memory, BlockRecorder* recorder) = 0;
+
+  /// Runs one block in functional mode under the eyes of `observer`.
+  virtual void watch_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
+                           const DeviceMemory& memory, AccessObserver& observer) = 0;
 
   /// Runs a whole launch in functional mode on all cores (blocks in dispatch order, so a kernel
   /// that uses atomics gives the same result for one thread).

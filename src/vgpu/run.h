@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "swizzleperf/check.h"
 #include "swizzleperf/trace.h"
 
 namespace swizzleperf::vgpu {
@@ -69,6 +71,11 @@ struct FunctionalRun {
   std::string captured_stderr;
 };
 FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& program);
+
+/// Watches how the blocks of the traced launch share memory: runs them all in functional mode, one
+/// after the other. `progress` is called now and then with the number done and that of all.
+LaunchFindings check_program(const ProgramSpec& spec, const BuiltProgram& program,
+                             const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
 /// Compares a patched device module with the original on sampled blocks of the traced launch:
 /// patched block p must write the bytes that original block permutation[p] writes. Corners and

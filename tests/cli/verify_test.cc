@@ -104,7 +104,12 @@ TEST(Verify, WrongInput) {
   fails({"verify", "system(\"rm\");pid = 1;"}, 2, "1:");
   for (const char* grid : {"0", "4x", "x4", "4x4x4x4", "-4", "axb", "4 x 4", "99999999999"})
     fails({"verify", "identity", "--grid", grid}, 2, "--grid");
-  fails({"verify", "identity", "--grid", "2000000x2000000"}, 2, "more than 2^32 - 1 blocks");
+  fails({"verify", "identity", "--grid", "2000000x2000000"}, 2, "more than 134217728 blocks");
+  fails({"verify", "identity", "--grid", "2147483647"}, 2, "more than 134217728 blocks");
+  fails({"verify", "identity", "--grid", "2147483647x2147483647x2147483647"}, 2, "give a smaller");
+  for (const char* spec : {"die-contiguous+", "+die-contiguous", "die-contiguous++grouped"})
+    fails({"verify", spec}, 2, "has a '+' with no swizzle on one side");
+  fails({"verify", "pid = a;", "--param", "b=1"}, 2, "cus_per_xcd, b");
   fails({"verify", "identity", "--param", "x"}, 2, "--param takes NAME=NUMBER");
   fails({"verify", "pid = pid;", "--param", "=1"}, 2, "--param takes NAME=NUMBER");
   fails({"verify", "pid = pid + a - a;", "--param", "a=1", "--param", "a=2"}, 2, "given twice");

@@ -73,7 +73,9 @@ TEST(Parse, RefusalsSayWhereAndWhy) {
       {"pid = 1; pid_x = 2;", "1:10: both pid and pid_x"},
       {"pid_x = 1;\npid = 2;", "2:1: both pid and pid_x"},
       {"num_blocks = 1; pid = 1;", "1:1: 'num_blocks' is a fixed input"},
-      {"pid = foo + 1;", "1:7: 'foo' is not known"},
+      {"pid = foo + 1;",
+       "1:7: 'foo' is not known: it is no input, no parameter and never assigned; known are pid, "
+       "pid_x, pid_y, pid_z, num_pid_x, num_pid_y, num_pid_z, num_blocks, num_xcds, cus_per_xcd"},
       {"a = pid // 8;\npid = a;", "1:9: // starts a comment"},
       {"pid = (pid // 8) * 4", "1:12: // starts a comment"},
       {"pid = pid // num_xcds", "1:11: // starts a comment"},

@@ -87,7 +87,7 @@ TEST_F(UserFile, WrongTypes) {
 TEST_F(UserFile, ImpossibleValues) {
   EXPECT_THAT(sentence("dies = " + fact("0")), HasSubstr("'dies' is 0; it must be more than 0"));
   EXPECT_THAT(sentence("dies = " + fact("-1")), HasSubstr("'dies' is -1"));
-  EXPECT_THAT(sentence("dies = " + fact("5000000000")), HasSubstr("at most 4294967295"));
+  EXPECT_THAT(sentence("dies = " + fact("5000000000")), HasSubstr("at most 64"));
   EXPECT_THAT(sentence("clock_ghz = " + fact("nan")), HasSubstr("'clock_ghz' is nan"));
   EXPECT_THAT(sentence("clock_ghz = " + fact("inf")), HasSubstr("'clock_ghz' is inf"));
   EXPECT_THAT(sentence("jitter = " + fact("-0.1")), HasSubstr("it must be 0 or more"));
@@ -100,8 +100,38 @@ TEST_F(UserFile, ImpossibleValues) {
   EXPECT_THAT(sentence("vendor = \"intel\""), HasSubstr("must be 'amd' or 'nvidia'"));
 }
 
+/// Nothing that a file says may overflow the model's arithmetic or exhaust memory.
+TEST_F(UserFile, EveryNumberHasALargestValue) {
+  for (const std::string& prefix :
+       {std::string(), std::string("[l1]\n"), std::string("[l2]\n"), std::string("[llc]\n")}) {
+    std::vector<std::string> keys;
+    for (const Provenance& number : load_machine("mi300x").provenance) {
+      const std::string table = prefix.empty() ? "" : prefix.substr(1, prefix.find(']') - 1) + ".";
+      const bool here =
+          table.empty() ? number.key.find('.') == std::string::npos : number.key.starts_with(table);
+      if (here) keys.push_back(number.key.substr(table.size()));
+    }
+    EXPECT_GE(keys.size(), 8U);
+    for (const std::string& key : keys) {
+      if (key == "dispatch" || key == "index") continue;
+      const std::string line = prefix.empty() ? ":2: " : ":3: ";
+      EXPECT_THAT(sentence(prefix + key + " = " + fact("9000000000000000000")),
+                  AllOf(HasSubstr(line), HasSubstr(key), HasSubstr("at most ")));
+      if (key.ends_with("_ns") || key.ends_with("_clk") || key == "jitter" ||
+          key.starts_with("error_") || key == "clock_ghz")
+        EXPECT_THAT(sentence(prefix + key + " = " + fact("1e308")), HasSubstr("at most "));
+    }
+  }
+  EXPECT_THAT(sentence("[l2]\nbytes = " + fact("4294967296")), HasSubstr("at most 1073741824"));
+  EXPECT_THAT(sentence("[l2]\nways = " + fact("0")), HasSubstr("'l2.ways' is 0"));
+  EXPECT_THAT(sentence("[l2]\nways = " + fact("128")), HasSubstr("at most 64"));
+  EXPECT_THAT(sentence("[l2]\nline_bytes = " + fact("16")), HasSubstr("less than a sector"));
+}
+
 TEST_F(UserFile, ANumberNeedsItsSource) {
-  EXPECT_THAT(sentence("dies = 2"), HasSubstr("a number without its source is not accepted"));
+  EXPECT_THAT(sentence("dies = 2"),
+              AllOf(HasSubstr("a number without its source is not accepted"),
+                    HasSubstr("a kind of documented, measured, memory, calibrated")));
   EXPECT_THAT(sentence("dies = { value = 2, kind = \"memory\" }"),
               HasSubstr("'dies' has no source"));
   EXPECT_THAT(sentence("dies = { value = 2, kind = \"guess\", source = \"x\" }"),

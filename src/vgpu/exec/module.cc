@@ -134,6 +134,14 @@ class LoadedModule final : public Module {
     vgpu::run_block(run, block_index, recorder);
   }
 
+  void watch_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
+                   const DeviceMemory& memory, AccessObserver& observer) override {
+    static thread_local BlockRun run;
+    check(kernel, launch);
+    attach(run, program(kernel, launch, Mode::kFunctional, memory), launch, memory, own_memory_);
+    vgpu::run_block(run, block_index, nullptr, &observer);
+  }
+
   void run_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
                 unsigned threads) override {
     check(kernel, launch);

@@ -1268,8 +1268,8 @@ const u64* resolve_flat(Wave& w, const Op& op, const u64* a, Intent intent, u64&
 }
 
 inline void record_global(Wave& w, const Op& op, AccessKind kind, u64 mask, const u64* addresses) {
-  if (w.run->recorder != nullptr && mask != 0 && w.run->sites[op.site].recorded)
-    record(w, kind, mask, addresses, op.bytes);
+  if (w.run->watched && mask != 0 && w.run->sites[op.site].recorded)
+    record(w, op, kind, mask, addresses);
 }
 
 constexpr AccessKind kind_of(Intent intent) {
@@ -1331,9 +1331,9 @@ void check_uniform(Wave& w, const Op& op, Intent intent, AccessKind kind) {
   const u64 address = scalar<u64>(w, op.a);
   const u32 lane = static_cast<u32>(__builtin_ctzll(w.exec));
   check(w, op, lane, address, intent);
-  if (w.run->recorder == nullptr || !w.run->sites[op.site].recorded) return;
+  if (!w.run->watched || !w.run->sites[op.site].recorded) return;
   w.run->addresses[lane] = address;
-  record(w, kind, u64{1} << lane, w.run->addresses, op.bytes);
+  record(w, op, kind, u64{1} << lane, w.run->addresses);
 }
 template <class T>
 void load_uniform(Wave& w, const Op& op) {
@@ -1460,11 +1460,11 @@ void copy_memory(Wave& w, const Op& op) {
   u64 targets[kLanes];
   __builtin_memcpy(targets, resolve_flat(w, op, to, Intent::kWrite, global), sizeof targets);
   if (kSet) {
+    record_global(w, op, AccessKind::kStore, global, to);
     for_each(w.exec, [&](u32 i) {
       __builtin_memset(reinterpret_cast<void*>(targets[i]),
                        lanes<u8>(w, op.b)[is_uniform(op.b) ? 0 : i], op.bytes);
     });
-    record_global(w, op, AccessKind::kStore, global, to);
     return;
   }
   u64 sources[kLanes];
@@ -1473,12 +1473,12 @@ void copy_memory(Wave& w, const Op& op) {
   const u64* from = spread<u64>(w, op.b, spread_from);
   __builtin_memcpy(sources, resolve_flat(w, op, from, Intent::kRead, source_global),
                    sizeof sources);
+  record_global(w, op, AccessKind::kLoad, source_global, from);
+  record_global(w, op, AccessKind::kStore, global, to);
   for_each(w.exec, [&](u32 i) {
     __builtin_memmove(reinterpret_cast<void*>(targets[i]), reinterpret_cast<void*>(sources[i]),
                       op.bytes);
   });
-  record_global(w, op, AccessKind::kLoad, source_global, from);
-  record_global(w, op, AccessKind::kStore, global, to);
 }
 
 // NOLINTEND(performance-no-int-to-ptr)

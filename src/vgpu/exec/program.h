@@ -102,6 +102,8 @@ struct Block {
 struct Location {
   std::uint32_t file = 0;  ///< index into Program::files
   std::uint32_t line = 0;  ///< 0 = unknown
+  bool atomic = false;     ///< of an instruction that is atomic (loads and stores may be)
+  bool returns = false;    ///< whose result is used
 };
 
 /// One translation of one kernel.

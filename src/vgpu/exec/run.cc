@@ -246,9 +246,12 @@ void attach(BlockRun& run, const Program& program, const Launch& launch, const D
   write_implicit_arguments(run);
 }
 
-void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder) {
+void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder,
+               AccessObserver* observer) {
   run.block_index = block_index;
   run.recorder = recorder;
+  run.observer = observer;
+  run.watched = recorder != nullptr || observer != nullptr;
   run.steps = 0;
   run.clock = 0;
   run.cost = Cost{};
@@ -262,11 +265,18 @@ void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder) 
   }
 }
 
-void record(Wave& wave, AccessKind kind, std::uint64_t mask, const std::uint64_t* addresses,
-            std::uint32_t bytes) {
+void record(Wave& wave, const Op& op, AccessKind kind, std::uint64_t mask,
+            const std::uint64_t* addresses) {
   BlockRun& run = *wave.run;
+  if (run.observer != nullptr) {
+    const Program& program = *run.program;
+    const Location& at = program.locations[static_cast<std::size_t>(&op - program.ops.data())];
+    run.observer->access({kind, at.atomic, at.returns, mask, addresses, op.bytes,
+                          program.files.empty() ? "" : program.files[at.file], at.line});
+  }
+  if (run.recorder == nullptr) return;
   flush(run);
-  if (!run.recorder->access(kind, wave.index, mask, addresses, bytes)) throw Abandoned{};
+  if (!run.recorder->access(kind, wave.index, mask, addresses, op.bytes)) throw Abandoned{};
 }
 
 }  // namespace swizzleperf::vgpu

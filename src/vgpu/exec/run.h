@@ -9,7 +9,9 @@ namespace swizzleperf::vgpu {
 void attach(BlockRun& run, const Program& program, const Launch& launch, const DeviceMemory& memory,
             const std::vector<Allocation>& own_memory);
 
-/// Runs one block. `recorder` may be null. Throws Error(kInput) for what the kernel does wrong.
-void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder);
+/// Runs one block. `recorder` and `observer` may be null. Throws Error(kInput) for what the kernel
+/// does wrong.
+void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder,
+               AccessObserver* observer = nullptr);
 
 }  // namespace swizzleperf::vgpu

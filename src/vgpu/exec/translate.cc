@@ -1103,6 +1103,8 @@ void Translator::instruction(const llvm::Instruction& i) {
   current_ = &i;
   if (const SourceLine at = source_line(i); at.line != 0)
     location_ = {file_index(at.file), at.line};
+  location_.atomic = i.isAtomic();
+  location_.returns = !i.use_empty();
   add_cost(program_->blocks.back(), i, kernel_.facts->uniformity().isUniform(&i));
 
   if (const auto* load_inst = llvm::dyn_cast<llvm::LoadInst>(&i)) return load(*load_inst);

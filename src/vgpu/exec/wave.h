@@ -63,6 +63,8 @@ struct BlockRun {
   const std::vector<Allocation>* own_memory =
       nullptr;  ///< variables that the runtime did not place
   BlockRecorder* recorder = nullptr;
+  AccessObserver* observer = nullptr;
+  bool watched = false;  ///< by one of the two
   std::vector<Wave> waves;
   std::vector<std::uint8_t> registers;
   std::vector<std::uint64_t> pending;
@@ -94,8 +96,8 @@ Region find_region(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t a
                                 std::uint64_t offset);
 [[noreturn]] void fault_misaligned(const Wave& wave, const Op& op, std::uint32_t lane,
                                    std::uint64_t address);
-/// Hands over the cost so far and one access.
-void record(Wave& wave, AccessKind kind, std::uint64_t mask, const std::uint64_t* addresses,
-            std::uint32_t bytes);
+/// Hands over the cost so far and one access, before memory changes.
+void record(Wave& wave, const Op& op, AccessKind kind, std::uint64_t mask,
+            const std::uint64_t* addresses);
 
 }  // namespace swizzleperf::vgpu

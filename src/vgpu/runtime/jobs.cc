@@ -12,6 +12,7 @@
 
 #include "base/parallel.h"
 #include "trace/build.h"
+#include "vgpu/runtime/check.h"
 #include "vgpu/runtime/compare.h"
 #include "vgpu/runtime/launch.h"
 #include "vgpu/runtime/state.h"
@@ -55,7 +56,8 @@ std::string source_name(const std::string& name) {
   return name.ends_with(kMark) ? name.substr(0, name.size() - kMark.size()) : name;
 }
 
-/// Every allocation, called after the kernel arguments that point into it.
+}  // namespace
+
 std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
   const Heap& heap = state().heap;
   std::vector<Buffer> buffers;
@@ -76,6 +78,22 @@ std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
   }
   return buffers;
 }
+
+std::vector<PointerArgument> pointer_arguments(const Kernel& kernel, const Launch& launch) {
+  const DeviceMemory& memory = state().heap.memory();
+  std::vector<PointerArgument> pointers;
+  for (std::size_t i = 0; i < kernel.info->arg_offset.size(); ++i) {
+    if (!kernel.info->arg_is_pointer[i]) continue;
+    const std::uint64_t address = pointer_argument(kernel, launch, i);
+    const Allocation* const target = memory.find(address);
+    if (!target) continue;
+    pointers.push_back({static_cast<std::uint32_t>(i), source_name(kernel.info->arg_name[i]),
+                        address, static_cast<std::uint32_t>(target - memory.allocations.data())});
+  }
+  return pointers;
+}
+
+namespace {
 
 void record(const Request& request, const Kernel& kernel, const Launch& launch) {
   // The code generator needs about as long as the trace: side by side.
@@ -118,6 +136,8 @@ void check_size(const Kernel& kernel, const Launch& launch) {
   Response response;
   if (request.job == Job::kTrace) {
     record(request, kernel, launch);
+  } else if (request.job == Job::kCheck) {
+    response.findings = check_launch(request, kernel, launch);
   } else {
     response.comparison = compare_launch(request, kernel, launch);
   }
@@ -129,7 +149,7 @@ void check_size(const Kernel& kernel, const Launch& launch) {
 void perform(const Kernel& kernel, const Launch& launch) {
   State& s = state();
   if (surveying()) return survey(kernel, launch);
-  if (s.request.job == Job::kTrace || s.request.job == Job::kCompare) {
+  if (s.request.job != Job::kNone && s.request.job != Job::kRun) {
     if (s.launched.empty()) s.chosen = choose_kernel();
     if (surveying()) return survey(kernel, launch);
     if (is_chosen(*kernel.info)) finish(s.request, kernel, launch);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "check/findings_json.h"
 #include "swizzleperf/error.h"
 
 namespace swizzleperf::vgpu {
@@ -15,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kJobNames = {"none", "run", "trace", "compare"};  // in the order of Job
+constexpr std::array kJobNames = {"none", "run", "trace", "compare",
+                                  "check"};  // in the order of Job
 
 Job job_of(const std::string& name) {
   for (std::size_t job = 0; job < kJobNames.size(); ++job) {
@@ -56,7 +58,9 @@ void write_request(const Request& request, const std::filesystem::path& file) {
                      {"patched_bitcode", request.patched_bitcode.string()},
                      {"permutation_file", request.permutation_file.string()},
                      {"sample_blocks", request.sample_blocks},
-                     {"seed", request.seed}};
+                     {"seed", request.seed},
+                     {"written_file", request.written_file.string()},
+                     {"progress_file", request.progress_file.string()}};
   write_file(file, json.dump());
 }
 
@@ -77,6 +81,8 @@ Request read_request(const std::filesystem::path& file) {
     request.permutation_file = json.at("permutation_file").get<std::string>();
     request.sample_blocks = json.at("sample_blocks");
     request.seed = json.at("seed");
+    request.written_file = json.at("written_file").get<std::string>();
+    request.progress_file = json.at("progress_file").get<std::string>();
     return request;
   });
 }
@@ -89,6 +95,7 @@ void write_response(const Response& response, const std::filesystem::path& file)
                           {"bytes_compared", response.comparison->bytes_compared},
                           {"first_difference", response.comparison->first_difference}};
   }
+  if (response.findings) json["findings"] = to_json(*response.findings);
   write_file(file, json.dump());
 }
 
@@ -102,6 +109,7 @@ Response read_response(const std::filesystem::path& file) {
       response.comparison = BlockComparison{found.at("blocks_compared"), found.at("bytes_compared"),
                                             found.at("first_difference")};
     }
+    if (json.contains("findings")) response.findings = findings_from_json(json["findings"]);
     return response;
   });
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "swizzleperf/check.h"
 #include "vgpu/run.h"
 
 namespace swizzleperf::vgpu {
@@ -22,6 +23,7 @@ enum class Job {
   kRun,      ///< execute everything; answer with the digest of device memory
   kTrace,    ///< record one launch, then stop
   kCompare,  ///< compare a patched module with the original on one launch, then stop
+  kCheck,    ///< watch how the blocks of one launch share memory, then stop
 };
 
 struct Request {
@@ -32,7 +34,7 @@ struct Request {
   std::uint64_t step_limit = 0;
   unsigned threads = 0;  ///< 0 = all cores
 
-  // kTrace, kCompare: which launch.
+  // kTrace, kCompare, kCheck: which launch.
   std::string kernel_regex;
   std::int64_t launch_index = -1;
 
@@ -45,6 +47,16 @@ struct Request {
   std::filesystem::path permutation_file;  ///< 32-bit targets, one a block
   std::uint64_t sample_blocks = 0;
   std::uint64_t seed = 1;
+
+  // kCheck.
+  std::filesystem::path written_file;   ///< for LaunchFindings::written
+  std::filesystem::path progress_file;  ///< a CheckProgress, kept up to date
+};
+
+/// How far a check is, as its progress file holds it.
+struct CheckProgress {
+  std::uint64_t done = 0;
+  std::uint64_t blocks = 0;
 };
 
 /// The parts that apply are set; `error` excludes all others.
@@ -52,6 +64,7 @@ struct Response {
   std::optional<std::string> error;  ///< a whole sentence
   std::string digest;
   std::optional<BlockComparison> comparison;
+  std::optional<LaunchFindings> findings;  ///< without `written`
 };
 
 void write_request(const Request& request, const std::filesystem::path& file);

@@ -27,6 +27,7 @@ void say_farewell() {
       break;
     case Job::kTrace:
     case Job::kCompare:
+    case Job::kCheck:
       response.error = launch_not_reached();
       break;
   }

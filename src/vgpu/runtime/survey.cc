@@ -32,6 +32,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTimeLimit = std::chrono::seconds(5);
+constexpr std::uint64_t kMostAccesses = 1 << 17;  // looked at of a block
 
 /// What the copy reports of a kernel's first launch.
 struct Sighting {
@@ -81,6 +82,8 @@ std::uint64_t estimate_traffic(const Kernel& kernel, const Launch& launch) {
   for (const std::uint64_t sample : samples) {
     PatternTable patterns;
     BlockRecorder recorder(patterns);
+    // A block that waits for another one would poll its flag for ever.
+    recorder.stop_after(kMostAccesses);
     run_as_far_as_possible(kernel, launch, sample, recorder);
     bytes += traffic_of(recorder.finish(), patterns);
   }

@@ -10,12 +10,15 @@
 #include <string.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <future>
 #include <regex>
 #include <sstream>
 
 #include "base/files.h"
 #include "base/subprocess.h"
+#include "check/findings_json.h"
 #include "swizzleperf/error.h"
 #include "vgpu/runtime/request.h"
 
@@ -143,6 +146,35 @@ FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& progra
           .output_digest = answer.response.digest,
           .captured_stdout = answer.child.out,
           .captured_stderr = answer.child.err};
+}
+
+namespace {
+
+CheckProgress read_progress(const fs::path& file) {
+  CheckProgress progress;
+  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&progress), sizeof progress);
+  return progress;
+}
+
+}  // namespace
+
+LaunchFindings check_program(const ProgramSpec& spec, const BuiltProgram& program,
+                             const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+  const ScratchDirectory scratch;
+  Request request = request_for(spec, Job::kCheck, scratch.path());
+  request.written_file = scratch.path() / "written";
+  request.progress_file = scratch.path() / "progress";
+  write_file(request.progress_file, std::string(sizeof(CheckProgress), '\0'));
+  auto answer = std::async(std::launch::async, [&] { return ask(spec, program, request); });
+  while (answer.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    const auto [done, blocks] = read_progress(request.progress_file);
+    if (blocks > 0) progress(done, blocks);
+  }
+  const Response response = answer.get().response;
+  if (!response.findings) throw input_error("the check of the launch ended without a result");
+  LaunchFindings findings = *response.findings;
+  findings.written = written_from_bytes(read_file(request.written_file));
+  return findings;
 }
 
 BlockComparison compare_blocks(const ProgramSpec& spec, const BuiltProgram& original,
