@@ -14,7 +14,8 @@
 namespace swizzleperf {
 
 void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions>& o) {
-  app.add_option("program", o->program, "A HIP source with a main, an executable, or a trace")
+  app.add_option("program", o->program,
+                 "A HIP source with a main, a launch spec (.toml), an executable, or a trace")
       ->required();
   app.add_option("-X,--compile-option", o->compile_options,
                  "An option for the compiler, such as -X=-DN=4; may be repeated")
@@ -35,7 +36,7 @@ namespace {
 
 void check_program(const std::string& program) {
   constexpr const char* kGive =
-      "give a HIP source, an executable built for swizzleperf, or a trace";
+      "give a HIP source, a launch spec, an executable built for swizzleperf, or a trace";
   if (program.empty()) throw usage_error(fmt::format("the program's name is empty; {}", kGive));
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(program, error);
