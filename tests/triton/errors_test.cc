@@ -110,6 +110,23 @@ TEST_F(TritonMistakes, InTheSpec) {
               HasSubstr("add.toml:7: add has no parameter 'MORE'"));
 }
 
+TEST_F(TritonMistakes, AGridThatIsOneTileShortIsFoundByCheck) {
+  const std::string whole = replaced(kSpec, "shape = \"n\"", "shape = \"n\"\noutput = true");
+  write_file(scratch.path() / "add.py", kKernel);
+  write_file(scratch.path() / "whole.toml", whole);
+  write_file(scratch.path() / "short.toml", replaced(whole, "cdiv(n, BLOCK)", "n // BLOCK"));
+  const auto check = [&](const char* spec) {
+    ChildSpec child;
+    child.argv = {fs::read_symlink("/proc/self/exe").parent_path() / "swizzleperf", "check", spec};
+    child.directory = scratch.path();
+    return run_child(child);
+  };
+  EXPECT_EQ(check("whole.toml").exit_status, 0) << check("whole.toml").out;
+  const ChildResult found = check("short.toml");
+  EXPECT_EQ(found.exit_status, 1) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("x_ptr"));
+}
+
 TEST_F(TritonMistakes, InTheKernel) {
   const std::string kernel = kKernel;
   EXPECT_THAT(

@@ -39,6 +39,8 @@ struct Pair {
   std::vector<std::string> triton;
 };
 
+void PrintTo(const Pair& p, std::ostream* out) { *out << p.name; }
+
 class BothLanguages : public testing::TestWithParam<Pair> {};
 
 TEST_P(BothLanguages, TouchTheSameLines) {

@@ -16,6 +16,8 @@ struct Case {
   std::vector<std::string> settings;  ///< a small ragged size
 };
 
+void PrintTo(const Case& c, std::ostream* out) { *out << c.spec; }
+
 vgpu::ProgramSpec program(const Case& c) {
   vgpu::ProgramSpec spec;
   spec.program = fs::path(SWIZZLEPERF_SOURCE) / "kernels" / c.spec;

@@ -1,7 +1,6 @@
 // Device code that a program brings along as a file, instead of having it linked in: LLVM IR for
 // amdgcn, as bitcode or as text. A module stays loaded until the program ends, since launches of
 // its kernels may be recorded under their names; unloading only forgets the handle.
-#include "vgpu/runtime/module_api.h"
 
 #include <hip/hip_runtime_api.h>
 
@@ -43,14 +42,6 @@ hipError_t hipModuleLoad(hipModule_t* module, const char* file) {
     return hipSuccess;
   });
 }
-
-// NOLINTNEXTLINE(bugprone-reserved-identifier): only such names leave the library
-const std::vector<swizzleperf::vgpu::KernelInfo>* __hipModuleKernels(hipModule_t module) {
-  return &reinterpret_cast<Modules::Unit*>(module)->module->kernels();
-}
-
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
-void __hipEnd(const char* sentence) { fail(sentence); }
 
 hipError_t hipModuleUnload(hipModule_t /*module*/) { return hipSuccess; }
 
