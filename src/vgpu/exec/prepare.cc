@@ -224,6 +224,8 @@ std::string target_cpu(const llvm::Module& module) {
 }
 
 void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
+  // IR written by hand may lack the layout, and with it the size of pointers into LDS.
+  if (module.getDataLayoutStr().empty()) module.setDataLayout(target.createDataLayout());
   mark_for_inlining(module);
   AnalysisManagers managers(target);
   llvm::ModulePassManager passes;

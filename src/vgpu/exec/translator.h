@@ -124,6 +124,7 @@ class Translator {
   bool lane_intrinsic(const llvm::CallInst& i, llvm::StringRef name);
   bool library_function(const llvm::CallInst& i, llvm::StringRef name);
   bool matrix(const llvm::CallInst& i, const std::string& name);
+  void transposed_read(const llvm::CallInst& i);
   void elementwise(const llvm::CallInst& i, Code code, unsigned arguments);
   void overflow(const llvm::CallInst& i);
   void saturating_conversion(const llvm::CallInst& i, bool sign);

@@ -133,6 +133,49 @@ TEST_F(Specs, AreTracedWithTheNamesOfTheirArguments) {
   EXPECT_EQ(trace.buffers[1].bytes, 400);
 }
 
+// gfx950: sixteen lanes read a matrix of 4 x 16 and each gets a column.
+TEST_F(Specs, RunATransposingReadOfLds) {
+  write("transpose.ll", R"(
+    target triple = "amdgpu9.50-amd-amdhsa"
+    @tile = internal addrspace(3) global [64 x <4 x i16>] poison, align 16
+    define amdgpu_kernel void @transpose(ptr addrspace(1) %in, ptr addrspace(1) %out) {
+      %lane = call i32 @llvm.amdgcn.workitem.id.x()
+      %from = getelementptr <4 x i16>, ptr addrspace(1) %in, i32 %lane
+      %row = load <4 x i16>, ptr addrspace(1) %from
+      %place = getelementptr <4 x i16>, ptr addrspace(3) @tile, i32 %lane
+      store <4 x i16> %row, ptr addrspace(3) %place
+      call void @llvm.amdgcn.s.barrier()
+      %column = call <4 x i16> @llvm.amdgcn.ds.read.tr16.b64.v4i16(ptr addrspace(3) %place)
+      %to = getelementptr <4 x i16>, ptr addrspace(1) %out, i32 %lane
+      store <4 x i16> %column, ptr addrspace(1) %to
+      ret void
+    }
+    declare i32 @llvm.amdgcn.workitem.id.x()
+    declare void @llvm.amdgcn.s.barrier()
+    declare <4 x i16> @llvm.amdgcn.ds.read.tr16.b64.v4i16(ptr addrspace(3))
+  )");
+  ProgramSpec program = spec(R"(kernel = "transpose.ll"
+function = "transpose"
+grid = 1
+block = 64
+arguments = [ { name = "in", dtype = "int16", shape = 256, init = "arange" },
+              { name = "out", dtype = "int16", shape = 256 } ]
+)");
+  program.save_directory = scratch.path();
+  run_functional(program, build_program(program, scratch.path()));
+  const std::string bytes = read_file(scratch.path() / "out.after");
+  std::vector<std::int16_t> out(bytes.size() / 2);
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  ASSERT_EQ(out.size(), 256);
+  for (int group = 0; group < 4; ++group) {
+    for (int lane = 0; lane < 16; ++lane) {
+      for (int row = 0; row < 4; ++row) {
+        EXPECT_EQ(out[4 * (16 * group + lane) + row], 64 * group + 16 * row + lane);
+      }
+    }
+  }
+}
+
 TEST_F(Specs, RunAHipKernelWithoutAMain) {
   write("add.hip", R"(#include <hip/hip_runtime.h>
     template <int kStep> __device__ int step(int i) { return i * kStep; }
