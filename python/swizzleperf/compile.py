@@ -12,7 +12,7 @@ import sys
 import traceback
 
 from .dtypes import LANGUAGE_NAME
-from .errors import SwizzlePerfError
+from .errors import ImportEnds, SwizzlePerfError, importing
 from .target import Array, choose_config, compile_for_target, jit_function, use_target
 
 
@@ -24,8 +24,10 @@ def load_module(path, beside):
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with launching_nothing():
+        with ending_at_launches():
             spec.loader.exec_module(module)
+    except ImportEnds as end:
+        module.import_ended_at = place_of(end, path)
     except SyntaxError as error:
         raise SwizzlePerfError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     except ModuleNotFoundError as error:
@@ -36,15 +38,16 @@ def load_module(path, beside):
 
 
 @contextlib.contextmanager
-def launching_nothing():
+def ending_at_launches():
     """A script may launch its kernels at the top level; we are after the kernel alone."""
     from triton.runtime.autotuner import Autotuner
     from triton.runtime.jit import JITFunction
 
     before = JITFunction.run, Autotuner.run
-    JITFunction.run = Autotuner.run = lambda self, *args, **kwargs: None
+    JITFunction.run = Autotuner.run = lambda self, *args, **kwargs: importing.check()
     try:
-        yield
+        with importing():
+            yield
     finally:
         JITFunction.run, Autotuner.run = before
 
@@ -59,6 +62,11 @@ def is_kernel(value):
     return type(jit_function(value)).__name__ == "JITFunction"
 
 
+def ended_early(module):
+    place = getattr(module, "import_ended_at", None)
+    return f" (its import ended at {place}, where it launches a kernel)" if place else ""
+
+
 def find_kernel(module, question):
     name = question["function"]
     kernel = getattr(module, name, None)
@@ -67,7 +75,7 @@ def find_kernel(module, question):
     known = sorted(k for k, v in vars(module).items() if is_kernel(v))
     raise SwizzlePerfError(
         f"{question['spec']}:{question['function_line']}: {question['shown']} has no @triton.jit function "
-        f"'{name}'; it has: {', '.join(known) or 'none'}"
+        f"'{name}'; it has: {', '.join(known) or 'none'}{ended_early(module)}"
     )
 
 

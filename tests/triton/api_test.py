@@ -49,6 +49,42 @@ class Run(unittest.TestCase):
             self.assertNotIn("\n", str(caught.exception))
 
 
+class Scripts(unittest.TestCase):
+    """A file that launches at its top level, without a guard, is imported for its kernel all the same."""
+
+    TEXT = """import numpy, swizzleperf, triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr):
+    tl.store(x_ptr + tl.program_id(0), 7)
+
+
+x = numpy.zeros(3, numpy.int32)
+swizzleperf.run(kernel, 3, x)
+print(x)
+
+
+@triton.jit
+def later(x_ptr):
+    tl.store(x_ptr, 8)
+
+
+swizzleperf.run(later, 1, x)
+"""
+
+    def test_without_a_guard(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "script.py")
+            with open(script, "w") as out:
+                out.write(self.TEXT)
+            done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(done.stdout, "[7 7 7]\n", done.stderr)
+            self.assertIn("has no @triton.jit function 'later'; it has: kernel (its import ended at", done.stderr)
+            self.assertIn("script.py:11, where it launches a kernel)", done.stderr)
+
+
 class Ask(unittest.TestCase):
     def test_simulate_and_optimize_a_description(self):
         with tempfile.TemporaryDirectory() as folder:
