@@ -12,7 +12,7 @@
 //
 // It is one access of LDS; the exchange behind it is made of the operations that are there: value j
 // of lane i lies in lane 4 j + i / 4 of the sixteen, at place i mod 4.
-#include "vgpu/exec/translator.h"
+#include "vgpu/exec/translate/translator.h"
 
 namespace swizzleperf::vgpu {
 
