@@ -73,6 +73,10 @@ bool is_hint(llvm::StringRef name) {
 bool Translator::amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name) {
   if (is_hint(name)) return true;
   if (lane_intrinsic(i, name)) return true;
+  if (name.starts_with("ds.read.tr")) {
+    transposed_read(i);
+    return true;
+  }
   if (name.starts_with("mfma.")) return matrix(i, i.getCalledFunction()->getName().str());
   if (name == "is.shared" || name == "is.private") {
     const std::uint64_t aperture = name == "is.shared" ? kLdsAperture : kPrivateAperture;
