@@ -10,7 +10,6 @@
 #include <map>
 #include <string_view>
 
-
 #include "vgpu/runtime/launch.h"
 #include "vgpu/runtime/state.h"
 
