@@ -15,7 +15,8 @@
 namespace swizzleperf {
 
 void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions>& o) {
-  app.add_option("program", o->program, "A HIP or CUDA source with a main, an executable, or a trace")
+  app.add_option("program", o->program,
+                 "A HIP or CUDA source with a main, an executable, or a trace")
       ->required();
   app.add_option("--build", o->build,
                  "A shell command that builds PROGRAM, with hipcc and nvcc standing for ours");
