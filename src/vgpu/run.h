@@ -86,6 +86,9 @@ bool is_launch_spec(const std::filesystem::path& program);
 /// The source file that holds the kernel: the program, or what its launch spec names.
 std::filesystem::path spliced_source(const ProgramSpec& spec);
 
+/// The arrays that a launch spec says must be written whole; empty for any other program.
+std::vector<std::string> declared_outputs(const ProgramSpec& spec);
+
 /// Runs the program up to the traced launch and returns its trace.
 Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);
 
