@@ -159,8 +159,7 @@ __global__ void sum_by_compare_and_swap(double* sums, const float* a) {
 __global__ void split_k(float* c, const float* a, int tiles) {
   const int tile = blockIdx.x % tiles;
   const int part = blockIdx.x / tiles;
-  atomicAdd(&c[tile * kThreads + threadIdx.x],
-            a[(part * tiles + tile) * kThreads + threadIdx.x]);
+  atomicAdd(&c[tile * kThreads + threadIdx.x], a[(part * tiles + tile) * kThreads + threadIdx.x]);
 }
 
 /// The same with a work space: the last block of a tile to arrive adds up what the others left.

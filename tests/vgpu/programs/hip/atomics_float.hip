@@ -45,7 +45,8 @@ __global__ void extremes(float* f, double* d) {
   atomic_max_bits(&f[0], i * 0.5f - 10);
   atomic_min_cas(&d[0], 20.0 - i);
   __hip_atomic_fetch_max(&d[1], static_cast<double>(i), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_min(&d[2], static_cast<double>(-i), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  __hip_atomic_fetch_min(&d[2], static_cast<double>(-i), __ATOMIC_RELAXED,
+                         __HIP_MEMORY_SCOPE_AGENT);
   __hip_atomic_fetch_max(&f[1], static_cast<float>(i), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   __hip_atomic_fetch_min(&f[2], static_cast<float>(-i), __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
@@ -78,7 +79,8 @@ int main() {
   adds<<<4, 64>>>(f, d);
   f.download();
   d.download();
-  CHECK(f.host[0] == 128 && f.host[1] == 384 && f.host[2] == 768 && f.host[3] == 128 && f.host[4] == 9);
+  CHECK(f.host[0] == 128 && f.host[1] == 384 && f.host[2] == 768 && f.host[3] == 128 &&
+        f.host[4] == 9);
   CHECK(d.host[0] == 64 && d.host[1] == 320 && d.host[2] == 256);
 
   Array<float> fx(std::vector<float>{-1e30f, -1e30f, 1e30f});

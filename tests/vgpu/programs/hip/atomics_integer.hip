@@ -74,7 +74,8 @@ __global__ void scopes(int* g, unsigned long long* h) {
   __syncthreads();
   __hip_atomic_fetch_add(&s, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
   __hip_atomic_fetch_add(&g[0], 1, __ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_AGENT);
-  __hip_atomic_fetch_or(&g[1], 1 << (threadIdx.x % 31), __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_SYSTEM);
+  __hip_atomic_fetch_or(&g[1], 1 << (threadIdx.x % 31), __ATOMIC_ACQ_REL,
+                        __HIP_MEMORY_SCOPE_SYSTEM);
   __hip_atomic_fetch_max(&h[0], static_cast<unsigned long long>(threadIdx.x), __ATOMIC_RELAXED,
                          __HIP_MEMORY_SCOPE_SYSTEM);
   atomicAdd_system(&g[2], 2);
@@ -87,8 +88,8 @@ __global__ void scopes(int* g, unsigned long long* h) {
     __hip_atomic_store(&g[4], s, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
     g[5] = __hip_atomic_load(&g[4], __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT);
     int expected = 64;
-    g[6] = __hip_atomic_compare_exchange_weak(&g[4], &expected, 65, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED,
-                                              __HIP_MEMORY_SCOPE_AGENT);
+    g[6] = __hip_atomic_compare_exchange_weak(&g[4], &expected, 65, __ATOMIC_SEQ_CST,
+                                              __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   }
 }
 

@@ -1,5 +1,5 @@
-// Buffer resources: loads that read 0 beyond the end, stores that do nothing there, atomics, and loads
-// that go straight to LDS.
+// Buffer resources: loads that read 0 beyond the end, stores that do nothing there, atomics, and
+// loads that go straight to LDS.
 #include "check.h"
 
 typedef unsigned u4 __attribute__((ext_vector_type(4)));
@@ -11,7 +11,8 @@ __global__ void through_resources(int* in, int* out, int* sums, int n) {
   const int value = static_cast<int>(__builtin_amdgcn_raw_buffer_load_b32(from, i * 4, 0, 0));
   // A masked store, as compilers write it: beyond every size.
   const unsigned offset = value % 2 == 0 ? i * 4 : 0x80000000u;
-  __builtin_amdgcn_raw_buffer_store_b32(static_cast<unsigned>(value + 1), to, static_cast<int>(offset), 0, 0);
+  __builtin_amdgcn_raw_buffer_store_b32(static_cast<unsigned>(value + 1), to,
+                                        static_cast<int>(offset), 0, 0);
   if (value == 0) atomicAdd(&sums[0], 1);
 }
 
@@ -26,7 +27,8 @@ __global__ void to_lds(const int* in, int* out) {
   using global_int = __attribute__((address_space(1))) void;
   using lds_int = __attribute__((address_space(3))) void;
   const int wave = threadIdx.x / 64;
-  __builtin_amdgcn_global_load_lds((global_int*)(in + threadIdx.x), (lds_int*)(shared + wave * 64), 4, 0, 0);
+  __builtin_amdgcn_global_load_lds((global_int*)(in + threadIdx.x), (lds_int*)(shared + wave * 64),
+                                   4, 0, 0);
   __syncthreads();
   out[threadIdx.x] = shared[255 - threadIdx.x];
 }

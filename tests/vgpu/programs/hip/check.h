@@ -20,13 +20,13 @@ static int failures = 0;
     }                                                                  \
   } while (false)
 
-#define OK(call)                                                                             \
-  do {                                                                                       \
-    const hipError_t error_ = (call);                                                        \
-    if (error_ != hipSuccess) {                                                              \
+#define OK(call)                                                                               \
+  do {                                                                                         \
+    const hipError_t error_ = (call);                                                          \
+    if (error_ != hipSuccess) {                                                                \
       std::printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorName(error_)); \
-      std::exit(1);                                                                          \
-    }                                                                                        \
+      std::exit(1);                                                                            \
+    }                                                                                          \
   } while (false)
 
 /// The first few differences only: arrays tend to be wrong altogether.
@@ -60,7 +60,9 @@ class Array {
   ~Array() { (void)hipFree(device); }
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
-  void upload() { OK(hipMemcpy(device, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice)); }
+  void upload() {
+    OK(hipMemcpy(device, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
+  }
   std::vector<T>& download() {
     OK(hipMemcpy(host.data(), device, host.size() * sizeof(T), hipMemcpyDeviceToHost));
     return host;

@@ -66,7 +66,8 @@ int main() {
   copied.download();
   for (int i = 0; i < 64; ++i)
     for (int k = 0; k < 300; ++k)
-      check_equal("big", i * 300 + k, copied.host[i].values[k], i * 300 + k + (k == i * 3 ? 1000 : 0));
+      check_equal("big", i * 300 + k, copied.host[i].values[k],
+                  i * 300 + k + (k == i * 3 ? 1000 : 0));
 
   const int n = 77;
   std::vector<char> text(200);
@@ -78,7 +79,8 @@ int main() {
   for (int i = 0; i < 64; ++i) {
     const int length = i * 13 % n;
     for (int k = 0; k < n; ++k)
-      check_equal("copied", i * 100 + k, out.host[i * 100 + k], k < length ? text[i + k] : text[k - length]);
+      check_equal("copied", i * 100 + k, out.host[i * 100 + k],
+                  k < length ? text[i + k] : text[k - length]);
   }
 
   std::vector<char> moved(64 * 120);

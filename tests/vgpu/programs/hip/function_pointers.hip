@@ -41,7 +41,9 @@ __global__ void through_a_table(float* out) {
 }
 
 __global__ void choose(Function* where, int which) { *where = which == 0 ? twice : negative; }
-__global__ void through_an_argument(float* out, Function f) { out[threadIdx.x] = f(threadIdx.x + 1.0f); }
+__global__ void through_an_argument(float* out, Function f) {
+  out[threadIdx.x] = f(threadIdx.x + 1.0f);
+}
 
 template <class Operation>
 __global__ void apply(float* out, Operation operation) {

@@ -1,17 +1,19 @@
-// Sparse matrices and graphs: SpMV in two forms, breadth-first search by levels and by a work queue,
-// connected components, Floyd-Warshall.
+// Sparse matrices and graphs: SpMV in two forms, breadth-first search by levels and by a work
+// queue, connected components, Floyd-Warshall.
 #include <queue>
 
 #include "check.h"
 
-__global__ void spmv_scalar(const int* rows, const int* cols, const float* values, const float* x, float* y, int n) {
+__global__ void spmv_scalar(const int* rows, const int* cols, const float* values, const float* x,
+                            float* y, int n) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= n) return;
   float sum = 0;
   for (int e = rows[row]; e < rows[row + 1]; ++e) sum += values[e] * x[cols[e]];
   y[row] = sum;
 }
-__global__ void spmv_wave(const int* rows, const int* cols, const float* values, const float* x, float* y, int n) {
+__global__ void spmv_wave(const int* rows, const int* cols, const float* values, const float* x,
+                          float* y, int n) {
   const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 64;
   const int lane = threadIdx.x % 64;
   if (row >= n) return;
@@ -21,7 +23,8 @@ __global__ void spmv_wave(const int* rows, const int* cols, const float* values,
   if (lane == 0) y[row] = sum;
 }
 
-__global__ void bfs_level(const int* rows, const int* cols, int* distance, int level, int n, int* changed) {
+__global__ void bfs_level(const int* rows, const int* cols, int* distance, int level, int n,
+                          int* changed) {
   const int v = blockIdx.x * blockDim.x + threadIdx.x;
   if (v >= n || distance[v] != level) return;
   for (int e = rows[v]; e < rows[v + 1]; ++e)
@@ -30,7 +33,8 @@ __global__ void bfs_level(const int* rows, const int* cols, int* distance, int l
       *changed = 1;
     }
 }
-__global__ void bfs_queue(const int* rows, const int* cols, int* distance, const int* frontier, int size, int* next, int* next_size, int level) {
+__global__ void bfs_queue(const int* rows, const int* cols, int* distance, const int* frontier,
+                          int size, int* next, int* next_size, int level) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int v = frontier[i];
@@ -97,12 +101,15 @@ int main() {
   Array<float> x(vector);
   Array<float> y(n);
   for (int form = 0; form < 2; ++form) {
-    if (form == 0) spmv_scalar<<<(n + 127) / 128, 128>>>(rows, cols, values, x, y, n);
-    else spmv_wave<<<(n + 3) / 4, 256>>>(rows, cols, values, x, y, n);
+    if (form == 0)
+      spmv_scalar<<<(n + 127) / 128, 128>>>(rows, cols, values, x, y, n);
+    else
+      spmv_wave<<<(n + 3) / 4, 256>>>(rows, cols, values, x, y, n);
     y.download();
     for (int v = 0; v < n; ++v) {
       double sum = 0;
-      for (int e = row[v]; e < row[v + 1]; ++e) sum += static_cast<double>(value[e]) * vector[col[e]];
+      for (int e = row[v]; e < row[v + 1]; ++e)
+        sum += static_cast<double>(value[e]) * vector[col[e]];
       check_close("spmv", v, y.host[v], sum, 1e-5);
     }
   }
@@ -155,12 +162,14 @@ int main() {
 
   const int m = 60;
   std::vector<int> d(m * m);
-  for (int i = 0; i < m * m; ++i) d[i] = i / m == i % m ? 0 : static_cast<int>(numbers.next() % 100) + 1;
+  for (int i = 0; i < m * m; ++i)
+    d[i] = i / m == i % m ? 0 : static_cast<int>(numbers.next() % 100) + 1;
   Array<int> paths(d);
   for (int k = 0; k < m; ++k) floyd<<<dim3(1, m), 64>>>(paths, m, k);
   for (int k = 0; k < m; ++k)
     for (int i = 0; i < m; ++i)
-      for (int j = 0; j < m; ++j) d[i * m + j] = std::min(d[i * m + j], d[i * m + k] + d[k * m + j]);
+      for (int j = 0; j < m; ++j)
+        d[i * m + j] = std::min(d[i * m + j], d[i * m + k] + d[k * m + j]);
   CHECK(paths.download() == d);
   return report();
 }

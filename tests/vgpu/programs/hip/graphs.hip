@@ -68,13 +68,16 @@ int main() {
   int by = 3;
   void* add_arguments[] = {&pointer, &length, &value};
   void* scale_arguments[] = {&pointer, &length, &by};
-  hipKernelNodeParams add_params{dim3(256), nullptr, reinterpret_cast<void*>(add), dim3(4), add_arguments, 0};
-  hipKernelNodeParams scale_params{dim3(256), nullptr, reinterpret_cast<void*>(scale), dim3(4), scale_arguments, 0};
+  hipKernelNodeParams add_params{dim3(256), nullptr,       reinterpret_cast<void*>(add),
+                                 dim3(4),   add_arguments, 0};
+  hipKernelNodeParams scale_params{dim3(256), nullptr,         reinterpret_cast<void*>(scale),
+                                   dim3(4),   scale_arguments, 0};
   hipMemsetParams fill{data.device, 4, 1, static_cast<size_t>(n) * 4, 2, static_cast<size_t>(n)};
   OK(hipGraphAddKernelNode(&scales, graph, nullptr, 0, &scale_params));
   OK(hipGraphAddKernelNode(&adds, graph, nullptr, 0, &add_params));
   OK(hipGraphAddMemsetNode(&set, graph, nullptr, 0, &fill));
-  OK(hipGraphAddMemcpyNode1D(&out, graph, &scales, 1, back.data(), data, n * sizeof(int), hipMemcpyDeviceToHost));
+  OK(hipGraphAddMemcpyNode1D(&out, graph, &scales, 1, back.data(), data, n * sizeof(int),
+                             hipMemcpyDeviceToHost));
   OK(hipGraphAddDependencies(graph, &set, &adds, 1));
   OK(hipGraphAddDependencies(graph, &adds, &scales, 1));
   value = 1000;  // the node took its value when it was made

@@ -49,7 +49,8 @@ int main() {
   Array<int> b(n);
   int size = n;
   void* arguments[] = {&a.device, &b.device, &size, &count};
-  OK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(rounds), dim3(7), dim3(64), arguments, 0, nullptr));
+  OK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(rounds), dim3(7), dim3(64), arguments, 0,
+                                nullptr));
   for (int round = 0; round < count; ++round) {
     std::vector<int> next(n);
     for (int i = 0; i < n; ++i) next[i] = now[(i + 1) % n] + now[(i + n / 2) % n];
@@ -64,13 +65,14 @@ int main() {
   Array<float> out(1);
   int length = 5000;
   void* more[] = {&in.device, &partial.device, &out.device, &length};
-  OK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_all), dim3(20), dim3(128), more, 0, nullptr));
+  OK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_all), dim3(20), dim3(128), more, 0,
+                                nullptr));
   out.download();
   CHECK(out.host[0] == 5000.0f);
 
   // More blocks than the device holds at once cannot meet.
-  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_all), dim3(1000000), dim3(128), more, 0,
-                                   nullptr) == hipErrorCooperativeLaunchTooLarge);
+  CHECK(hipLaunchCooperativeKernel(reinterpret_cast<void*>(sum_all), dim3(1000000), dim3(128), more,
+                                   0, nullptr) == hipErrorCooperativeLaunchTooLarge);
   (void)hipGetLastError();
   return report();
 }

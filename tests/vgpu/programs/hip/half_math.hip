@@ -85,8 +85,9 @@ int main() {
     check_equal("sub2", i, static_cast<float>(z.host[64 + i].x), rounded(a - b));
     check_equal("swap", i, static_cast<float>(z.host[128 + i].x), static_cast<float>(xs[i].y));
     check_close("exp2", i, static_cast<float>(z.host[192 + i].x), std::exp(a), 2e-3);
-    check_equal("mul2", i, sums.host[i],
-                rounded(a * b) + rounded(static_cast<float>(xs[i].y) * static_cast<float>(ys[i].y)));
+    check_equal(
+        "mul2", i, sums.host[i],
+        rounded(a * b) + rounded(static_cast<float>(xs[i].y) * static_cast<float>(ys[i].y)));
   }
   return report();
 }

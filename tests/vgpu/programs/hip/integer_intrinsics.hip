@@ -1,8 +1,31 @@
 // Bits, bytes, products and sums of absolute differences; integers of 128 bits.
 #include "check.h"
 
-enum { kPop, kClz, kFfs, kBrev, kPerm, kMulHi, kUMulHi, kMul24, kSad, kUSad, kHAdd, kFunnel, kFunnelR,
-       kClzLL, kPopLL, kBrevLL, kFfsLL, kBytes, kDot, kBfe, kAlign, kRound, kCount };
+enum {
+  kPop,
+  kClz,
+  kFfs,
+  kBrev,
+  kPerm,
+  kMulHi,
+  kUMulHi,
+  kMul24,
+  kSad,
+  kUSad,
+  kHAdd,
+  kFunnel,
+  kFunnelR,
+  kClzLL,
+  kPopLL,
+  kBrevLL,
+  kFfsLL,
+  kBytes,
+  kDot,
+  kBfe,
+  kAlign,
+  kRound,
+  kCount
+};
 
 __global__ void bits(const unsigned* x, const unsigned* y, unsigned* out, int n) {
   const int i = threadIdx.x;
@@ -44,9 +67,18 @@ __global__ void wide(const unsigned long long* x, unsigned long long* out, int n
   const u128 b = static_cast<u128>(x[(i + 2) % n] >> 20) << (i % 64) | 1;
   const i128 c = static_cast<i128>(a);
   const i128 d = -static_cast<i128>(b);
-  u128 results[] = {a + b, a - b, a * b, a / b, a % b, a << (i * 2), a >> (i * 2),
-                    static_cast<u128>(c >> (i * 2)), static_cast<u128>(c / d), static_cast<u128>(c % d),
-                    static_cast<u128>(a < b) + 2 * (c < d) + 4 * (a == b) + 8 * (c >= d), ~a ^ (b | 3)};
+  u128 results[] = {a + b,
+                    a - b,
+                    a * b,
+                    a / b,
+                    a % b,
+                    a << (i * 2),
+                    a >> (i * 2),
+                    static_cast<u128>(c >> (i * 2)),
+                    static_cast<u128>(c / d),
+                    static_cast<u128>(c % d),
+                    static_cast<u128>(a < b) + 2 * (c < d) + 4 * (a == b) + 8 * (c >= d),
+                    ~a ^ (b | 3)};
   for (int k = 0; k < 12; ++k) {
     out[(2 * k) * n + i] = static_cast<unsigned long long>(results[k]);
     out[(2 * k + 1) * n + i] = static_cast<unsigned long long>(results[k] >> 64);
@@ -77,26 +109,39 @@ int main() {
       for (int k = 0; k < 32; ++k) r |= (v >> k & 1) << (31 - k);
       return r;
     };
-    const auto byte = [&](int k) { return static_cast<unsigned>((static_cast<unsigned long long>(b) << 32 | a) >> (8 * k) & 0xff); };
+    const auto byte = [&](int k) {
+      return static_cast<unsigned>((static_cast<unsigned long long>(b) << 32 | a) >> (8 * k) &
+                                   0xff);
+    };
     check_equal("pop", i, got(kPop), __builtin_popcount(a));
     check_equal("clz", i, got(kClz), __builtin_clz(a));
     check_equal("ffs", i, got(kFfs), __builtin_ffs(a));
     check_equal("brev", i, got(kBrev), reversed(a));
     check_equal("perm", i, got(kPerm), byte(3) | byte(7) << 8 | byte(1) << 16 | byte(5) << 24);
-    check_equal("mulhi", i, got(kMulHi), static_cast<unsigned>(static_cast<long long>(static_cast<int>(a)) * static_cast<int>(b) >> 32));
-    check_equal("umulhi", i, got(kUMulHi), static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32));
+    check_equal("mulhi", i, got(kMulHi),
+                static_cast<unsigned>(
+                    static_cast<long long>(static_cast<int>(a)) * static_cast<int>(b) >> 32));
+    check_equal("umulhi", i, got(kUMulHi),
+                static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32));
     const int sa = static_cast<int>(a << 8) >> 8;
     const int sb = static_cast<int>(b << 8) >> 8;
-    check_equal("mul24", i, got(kMul24), (a & 0xffffff) * (b & 0xffffff) + static_cast<unsigned>(sa) * static_cast<unsigned>(sb));
-    check_equal("sad", i, got(kSad), static_cast<unsigned>(std::abs(static_cast<int>(a % 1000) - static_cast<int>(b % 1000)) + 7));
+    check_equal(
+        "mul24", i, got(kMul24),
+        (a & 0xffffff) * (b & 0xffffff) + static_cast<unsigned>(sa) * static_cast<unsigned>(sb));
+    check_equal("sad", i, got(kSad),
+                static_cast<unsigned>(
+                    std::abs(static_cast<int>(a % 1000) - static_cast<int>(b % 1000)) + 7));
     check_equal("usad", i, got(kUSad), (a > b ? a - b : b - a) + 3);
     const unsigned long long sum = static_cast<unsigned long long>(a) + b;
-    check_equal("hadd", i, got(kHAdd), static_cast<unsigned>(sum >> 1) + static_cast<unsigned>((sum + 1) >> 1));
+    check_equal("hadd", i, got(kHAdd),
+                static_cast<unsigned>(sum >> 1) + static_cast<unsigned>((sum + 1) >> 1));
     check_equal("funnel", i, got(kFunnel), a << 11 | b >> 21);
     check_equal("funnel r", i, got(kFunnelR), b >> 5 | a << 27);
     check_equal("clzll", i, got(kClzLL), __builtin_clzll(w));
     check_equal("popcll", i, got(kPopLL), __builtin_popcountll(w));
-    check_equal("brevll", i, got(kBrevLL), static_cast<unsigned>((static_cast<unsigned long long>(reversed(b)) << 32 | reversed(a)) >> 16));
+    check_equal("brevll", i, got(kBrevLL),
+                static_cast<unsigned>(
+                    (static_cast<unsigned long long>(reversed(b)) << 32 | reversed(a)) >> 16));
     check_equal("ffsll", i, got(kFfsLL), __builtin_ffsll(static_cast<long long>(w << 7)));
     unsigned sad = 9;
     int dot = 0;
@@ -108,14 +153,19 @@ int main() {
     }
     check_equal("bytes", i, got(kBytes), sad);
     check_equal("dot", i, got(kDot), static_cast<unsigned>(dot));
-    check_equal("bfe", i, got(kBfe), (a >> 5 & 0x1ff) + static_cast<unsigned>(static_cast<int>(b << 23) >> 26));
+    check_equal("bfe", i, got(kBfe),
+                (a >> 5 & 0x1ff) + static_cast<unsigned>(static_cast<int>(b << 23) >> 26));
     const unsigned long long both = static_cast<unsigned long long>(a) << 32 | b;
-    check_equal("align", i, got(kAlign), static_cast<unsigned>(both >> 24) ^ static_cast<unsigned>(both >> 13));
-    check_equal("round", i, got(kRound), static_cast<unsigned>(std::nearbyint((a % 1000) / 8.0f)) + 3 - 3 + 0x3f800000u);
+    check_equal("align", i, got(kAlign),
+                static_cast<unsigned>(both >> 24) ^ static_cast<unsigned>(both >> 13));
+    check_equal("round", i, got(kRound),
+                static_cast<unsigned>(std::nearbyint((a % 1000) / 8.0f)) + 3 - 3 + 0x3f800000u);
   }
 
   std::vector<unsigned long long> zs(n);
-  for (auto& z : zs) z = static_cast<unsigned long long>(numbers.next()) << 33 ^ static_cast<unsigned long long>(numbers.next()) << 11 ^ numbers.next();
+  for (auto& z : zs)
+    z = static_cast<unsigned long long>(numbers.next()) << 33 ^
+        static_cast<unsigned long long>(numbers.next()) << 11 ^ numbers.next();
   Array<unsigned long long> z(zs);
   Array<unsigned long long> w(24 * n);
   wide<<<1, n>>>(z, w, n);
@@ -125,9 +175,18 @@ int main() {
     const u128 b = static_cast<u128>(zs[(i + 2) % n] >> 20) << (i % 64) | 1;
     const i128 c = static_cast<i128>(a);
     const i128 d = -static_cast<i128>(b);
-    const u128 wanted[] = {a + b, a - b, a * b, a / b, a % b, a << (i * 2), a >> (i * 2),
-                           static_cast<u128>(c >> (i * 2)), static_cast<u128>(c / d), static_cast<u128>(c % d),
-                           static_cast<u128>(a < b) + 2 * (c < d) + 4 * (a == b) + 8 * (c >= d), ~a ^ (b | 3)};
+    const u128 wanted[] = {a + b,
+                           a - b,
+                           a * b,
+                           a / b,
+                           a % b,
+                           a << (i * 2),
+                           a >> (i * 2),
+                           static_cast<u128>(c >> (i * 2)),
+                           static_cast<u128>(c / d),
+                           static_cast<u128>(c % d),
+                           static_cast<u128>(a < b) + 2 * (c < d) + 4 * (a == b) + 8 * (c >= d),
+                           ~a ^ (b | 3)};
     for (int k = 0; k < 12; ++k) {
       CHECK(w.host[2 * k * n + i] == static_cast<unsigned long long>(wanted[k]));
       CHECK(w.host[(2 * k + 1) * n + i] == static_cast<unsigned long long>(wanted[k] >> 64));

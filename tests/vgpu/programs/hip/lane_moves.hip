@@ -2,9 +2,23 @@
 #include "check.h"
 
 // clang has no builtin for this one.
-extern "C" __device__ int write_lane(int value, int lane, int old) __asm("llvm.amdgcn.writelane.i32");
+extern "C" __device__ int write_lane(int value, int lane,
+                                     int old) __asm("llvm.amdgcn.writelane.i32");
 
-enum { kFirst, kRead, kWrite, kPermute, kBPermute, kSwizzle, kQuad, kShr, kMirror, kBcast, kMbcnt, kRows };
+enum {
+  kFirst,
+  kRead,
+  kWrite,
+  kPermute,
+  kBPermute,
+  kSwizzle,
+  kQuad,
+  kShr,
+  kMirror,
+  kBcast,
+  kMbcnt,
+  kRows
+};
 
 __global__ void moves(int* out) {
   const int lane = threadIdx.x;
@@ -16,8 +30,8 @@ __global__ void moves(int* out) {
   put(kWrite, write_lane(777, 9, mine));
   put(kPermute, __builtin_amdgcn_ds_permute(4 * ((lane + 3) % 64), mine));
   put(kBPermute, __builtin_amdgcn_ds_bpermute(4 * ((lane * 7) % 64), mine));
-  put(kSwizzle, __builtin_amdgcn_ds_swizzle(mine, 0x041f));  // xor 1
-  put(kQuad, __builtin_amdgcn_mov_dpp(mine, 0x1b, 0xf, 0xf, true));  // quads reversed
+  put(kSwizzle, __builtin_amdgcn_ds_swizzle(mine, 0x041f));                  // xor 1
+  put(kQuad, __builtin_amdgcn_mov_dpp(mine, 0x1b, 0xf, 0xf, true));          // quads reversed
   put(kShr, __builtin_amdgcn_update_dpp(-1, mine, 0x111, 0xf, 0xf, false));  // row_shr 1
   put(kMirror, __builtin_amdgcn_update_dpp(-1, mine, 0x140, 0xf, 0xf, false));
   put(kBcast, __builtin_amdgcn_update_dpp(-1, mine, 0x142, 0xa, 0xf, false));  // rows 1 and 3

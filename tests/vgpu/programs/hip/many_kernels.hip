@@ -1,5 +1,5 @@
-// Twenty kernels, the last of which moves the most: the launch that is traced when nobody says which.
-// Also 70,000 allocations, more than a trace can number.
+// Twenty kernels, the last of which moves the most: the launch that is traced when nobody says
+// which. Also 70,000 allocations, more than a trace can number.
 #include "check.h"
 
 template <int kWhich>
@@ -9,7 +9,8 @@ __global__ void part(int* data, int n) {
 }
 
 __global__ void whole(int* data, int n) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) data[i] *= 2;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    data[i] *= 2;
 }
 
 template <int kWhich>

@@ -1,5 +1,5 @@
-// Matrix instructions of gfx942 in f32, f16, bf16, i8, xf32 and f64: D = A B + C against a product in
-// double precision. Where an element lies in which lane is AMD's documented layout.
+// Matrix instructions of gfx942 in f32, f16, bf16, i8, xf32 and f64: D = A B + C against a product
+// in double precision. Where an element lies in which lane is AMD's documented layout.
 #include "check.h"
 
 typedef float f4 __attribute__((ext_vector_type(4)));
@@ -101,15 +101,24 @@ void check_matrix(const char* name, Kernel kernel, int m, int k, Make make, doub
 int main() {
   const auto real = [](Numbers& n) { return n.real(); };
   check_matrix<float, float>("f32", f32_16x16x4, 16, 4, real, 1e-6);
-  check_matrix<_Float16, float>("f16", f16_32x32x8, 32, 8, [](Numbers& n) { return static_cast<_Float16>(n.real()); }, 1e-6);
-  check_matrix<short, float>("bf16", bf16_16x16x16, 16, 16, [](Numbers& n) {
-    const float x = n.real();
-    unsigned bits;
-    std::memcpy(&bits, &x, 4);
-    return static_cast<short>(bits >> 16);
-  }, 1e-6);
-  check_matrix<signed char, int>("i8", i8_16x16x32, 16, 32, [](Numbers& n) { return static_cast<signed char>(n.next()); }, 0);
-  check_matrix<float, float>("xf32", xf32_16x16x8, 16, 8, [](Numbers& n) { return static_cast<float>(static_cast<int>(n.next() % 2047) - 1023) / 64; }, 1e-6);
-  check_matrix<double, double>("f64", f64_16x16x4, 16, 4, [](Numbers& n) { return static_cast<double>(n.real()); }, 1e-14);
+  check_matrix<_Float16, float>(
+      "f16", f16_32x32x8, 32, 8, [](Numbers& n) { return static_cast<_Float16>(n.real()); }, 1e-6);
+  check_matrix<short, float>(
+      "bf16", bf16_16x16x16, 16, 16,
+      [](Numbers& n) {
+        const float x = n.real();
+        unsigned bits;
+        std::memcpy(&bits, &x, 4);
+        return static_cast<short>(bits >> 16);
+      },
+      1e-6);
+  check_matrix<signed char, int>(
+      "i8", i8_16x16x32, 16, 32, [](Numbers& n) { return static_cast<signed char>(n.next()); }, 0);
+  check_matrix<float, float>(
+      "xf32", xf32_16x16x8, 16, 8,
+      [](Numbers& n) { return static_cast<float>(static_cast<int>(n.next() % 2047) - 1023) / 64; },
+      1e-6);
+  check_matrix<double, double>(
+      "f64", f64_16x16x4, 16, 4, [](Numbers& n) { return static_cast<double>(n.real()); }, 1e-14);
   return report();
 }

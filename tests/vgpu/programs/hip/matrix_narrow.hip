@@ -40,8 +40,10 @@ static double value_of(int code, bool bf8) {
   const int mantissa_bits = bf8 ? 2 : 3;
   const int bias = bf8 ? 16 : 8;
   const int exponent = (code & 0x7f) >> mantissa_bits;
-  const double mantissa = (code & ((1 << mantissa_bits) - 1)) / static_cast<double>(1 << mantissa_bits);
-  const double size = exponent == 0 ? std::ldexp(mantissa, 1 - bias) : std::ldexp(1 + mantissa, exponent - bias);
+  const double mantissa =
+      (code & ((1 << mantissa_bits) - 1)) / static_cast<double>(1 << mantissa_bits);
+  const double size =
+      exponent == 0 ? std::ldexp(mantissa, 1 - bias) : std::ldexp(1 + mantissa, exponent - bias);
   return code & 0x80 ? -size : size;
 }
 
@@ -69,7 +71,8 @@ void check_pair(Kernel kernel, int m, int k, bool a_bf8, bool b_bf8, double star
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < m; ++j) {
       double sum = start;
-      for (int e = 0; e < k; ++e) sum += value_of(as[i * k + e], a_bf8) * value_of(bs[e * m + j], b_bf8);
+      for (int e = 0; e < k; ++e)
+        sum += value_of(as[i * k + e], a_bf8) * value_of(bs[e * m + j], b_bf8);
       check_close("pair", i * m + j, d.host[i * m + j], sum, 1e-5);
     }
 }

@@ -1,5 +1,5 @@
-// gfx950: scaled matrix instructions on eight-bit (OCP) and four-bit floats, with one scale for all of
-// A and one for all of B.
+// gfx950: scaled matrix instructions on eight-bit (OCP) and four-bit floats, with one scale for all
+// of A and one for all of B.
 #include "check.h"
 
 typedef float f4 __attribute__((ext_vector_type(4)));
@@ -11,7 +11,8 @@ __global__ void product(const int* a, const int* b, float* d, int scale_a, int s
   i8v x = {}, y = {};
   for (int e = 0; e < (kFormat == 0 ? 8 : 4); ++e) x[e] = a[lane * 8 + e], y[e] = b[lane * 8 + e];
   f4 acc = {1, 1, 1, 1};
-  acc = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(x, y, acc, kFormat, kFormat, 0, scale_a, 0, scale_b);
+  acc = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(x, y, acc, kFormat, kFormat, 0, scale_a, 0,
+                                                         scale_b);
   for (int e = 0; e < 4; ++e) d[(4 * k + e) * 16 + row] = acc[e];
 }
 
@@ -34,9 +35,12 @@ void check_format() {
   for (auto* words : {&as, &bs})
     for (int& w : *words)
       for (int at = 0; at < 32; at += bits) {
-        const int code = kFormat == 0 ? static_cast<int>(numbers.next() % 0x48) | static_cast<int>(numbers.next() % 2) << 7
+        const int code = kFormat == 0 ? static_cast<int>(numbers.next() % 0x48) |
+                                            static_cast<int>(numbers.next() % 2) << 7
                                       : static_cast<int>(numbers.next() % 16);
-        w = at == 0 ? code : static_cast<int>(static_cast<unsigned>(w) | static_cast<unsigned>(code) << at);
+        w = at == 0
+                ? code
+                : static_cast<int>(static_cast<unsigned>(w) | static_cast<unsigned>(code) << at);
       }
   Array<int> a(as);
   Array<int> b(bs);
@@ -46,7 +50,8 @@ void check_format() {
   d.download();
   const auto element = [&](const std::vector<int>& words, int row, int k) {
     const int word = (k / 32 * 16 + row) * 8 + k % 32 * bits / 32;
-    const int code = static_cast<int>(static_cast<unsigned>(words[word]) >> (k % 32 * bits % 32)) & ((1 << bits) - 1);
+    const int code = static_cast<int>(static_cast<unsigned>(words[word]) >> (k % 32 * bits % 32)) &
+                     ((1 << bits) - 1);
     return kFormat == 0 ? fp8(code) : fp4(code);
   };
   for (int i = 0; i < 16; ++i)

@@ -1,5 +1,5 @@
-// Every kind of memory: pitched, pinned, registered, managed, asynchronous, from pools; fills, copies
-// of boxes, pointer attributes, symbols, errors.
+// Every kind of memory: pitched, pinned, registered, managed, asynchronous, from pools; fills,
+// copies of boxes, pointer attributes, symbols, errors.
 #include "check.h"
 
 __constant__ float weights[16];
@@ -9,7 +9,8 @@ __managed__ int managed_total = 5;
 __global__ void rows(float* data, size_t pitch, int width, int height) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y;
-  if (x < width && y < height) reinterpret_cast<float*>(reinterpret_cast<char*>(data) + y * pitch)[x] += weights[y % 16] * x;
+  if (x < width && y < height)
+    reinterpret_cast<float*>(reinterpret_cast<char*>(data) + y * pitch)[x] += weights[y % 16] * x;
 }
 __global__ void twice(int* data, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,7 +34,8 @@ int main() {
   rows<<<dim3(1, height), 64>>>(data, pitch, width, height);
   OK(hipMemcpy2D(host.data(), width * 4, data, pitch, width * 4, height, hipMemcpyDeviceToHost));
   for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x) check_equal("pitched", y * width + x, host[y * width + x], 1.0f + (y % 16) * x);
+    for (int x = 0; x < width; ++x)
+      check_equal("pitched", y * width + x, host[y * width + x], 1.0f + (y % 16) * x);
   OK(hipMemset2D(data, pitch, 0, width * 4, height));
   OK(hipFree(data));
 

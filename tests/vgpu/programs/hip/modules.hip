@@ -1,5 +1,5 @@
-// Modules loaded at run time: the program writes a kernel as LLVM IR and launches it in both of HIP's
-// ways.
+// Modules loaded at run time: the program writes a kernel as LLVM IR and launches it in both of
+// HIP's ways.
 #include <fstream>
 
 #include "check.h"

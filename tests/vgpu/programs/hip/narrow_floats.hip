@@ -68,7 +68,8 @@ int main() {
   const int n = 256;
   std::vector<float> values(n);
   Numbers numbers(5);
-  for (int i = 0; i < n; ++i) values[i] = std::ldexp(numbers.real() + 1.001f, static_cast<int>(numbers.next() % 19) - 13);
+  for (int i = 0; i < n; ++i)
+    values[i] = std::ldexp(numbers.real() + 1.001f, static_cast<int>(numbers.next() % 19) - 13);
   Array<float> in(values);
   Array<hip_bfloat16> stored(n);
   Array<float> out(4 * n);

@@ -7,7 +7,8 @@ __global__ void forces(const float4* bodies, float4* out, int n) {
   const float4 me = i < n ? bodies[i] : make_float4(0, 0, 0, 0);
   float3 a = make_float3(0, 0, 0);
   for (int base = 0; base < n; base += 64) {
-    tile[threadIdx.x] = base + threadIdx.x < n ? bodies[base + threadIdx.x] : make_float4(0, 0, 0, 0);
+    tile[threadIdx.x] =
+        base + threadIdx.x < n ? bodies[base + threadIdx.x] : make_float4(0, 0, 0, 0);
     __syncthreads();
 #pragma unroll 4
     for (int k = 0; k < 64; ++k) {
@@ -39,7 +40,8 @@ __global__ void circle(unsigned seed, int rounds, unsigned long long* inside) {
 }
 
 __device__ float normal(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
-__global__ void black_scholes(const float* price, const float* strike, const float* years, float* call, int n) {
+__global__ void black_scholes(const float* price, const float* strike, const float* years,
+                              float* call, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const float r = 0.02f, v = 0.3f;
@@ -72,7 +74,8 @@ int main() {
   const int n = 200;
   Numbers numbers(23);
   std::vector<float4> bodies(n);
-  for (float4& b : bodies) b = make_float4(numbers.real(), numbers.real(), numbers.real(), 1 + numbers.real());
+  for (float4& b : bodies)
+    b = make_float4(numbers.real(), numbers.real(), numbers.real(), 1 + numbers.real());
   Array<float4> in(bodies);
   Array<float4> out(n);
   forces<<<4, 64>>>(in, out, n);
@@ -100,15 +103,21 @@ int main() {
   CHECK(inside.download()[0] == hits);
 
   std::vector<float> price(n), strike(n), years(n);
-  for (int i = 0; i < n; ++i) price[i] = 20 + numbers.real() * 10, strike[i] = 20 + numbers.real() * 10, years[i] = 1.5f + numbers.real();
+  for (int i = 0; i < n; ++i)
+    price[i] = 20 + numbers.real() * 10, strike[i] = 20 + numbers.real() * 10,
+    years[i] = 1.5f + numbers.real();
   Array<float> p(price), s(strike), t(years), call(n);
   black_scholes<<<2, 128>>>(p, s, t, call, n);
   call.download();
   for (int i = 0; i < n; ++i) {
     const double root = std::sqrt(years[i]);
-    const double d1 = (std::log(static_cast<double>(price[i]) / strike[i]) + (0.02 + 0.045) * years[i]) / (0.3 * root);
+    const double d1 =
+        (std::log(static_cast<double>(price[i]) / strike[i]) + (0.02 + 0.045) * years[i]) /
+        (0.3 * root);
     const auto cdf = [](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); };
-    check_close("call", i, call.host[i], price[i] * cdf(d1) - strike[i] * std::exp(-0.02 * years[i]) * cdf(d1 - 0.3 * root), 1e-4);
+    check_close("call", i, call.host[i],
+                price[i] * cdf(d1) - strike[i] * std::exp(-0.02 * years[i]) * cdf(d1 - 0.3 * root),
+                1e-4);
   }
 
   const int side = 100;
@@ -124,8 +133,10 @@ int main() {
       int sum = 0;
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx)
-          if (dx != 0 || dy != 0) sum += cells[(y + dy + side) % side * side + (x + dx + side) % side];
-      check_equal("life", y * side + x, b.host[y * side + x], sum == 3 || (sum == 2 && cells[y * side + x]));
+          if (dx != 0 || dy != 0)
+            sum += cells[(y + dy + side) % side * side + (x + dx + side) % side];
+      check_equal("life", y * side + x, b.host[y * side + x],
+                  sum == 3 || (sum == 2 && cells[y * side + x]));
     }
   return report();
 }

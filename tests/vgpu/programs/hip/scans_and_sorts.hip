@@ -14,9 +14,18 @@ __global__ void reduce(const int* in, int* out, unsigned n) {
   }
   shared[threadIdx.x] = sum;
   __syncthreads();
-  if (kBlock >= 512) { if (threadIdx.x < 256) shared[threadIdx.x] += shared[threadIdx.x + 256]; __syncthreads(); }
-  if (kBlock >= 256) { if (threadIdx.x < 128) shared[threadIdx.x] += shared[threadIdx.x + 128]; __syncthreads(); }
-  if (kBlock >= 128) { if (threadIdx.x < 64) shared[threadIdx.x] += shared[threadIdx.x + 64]; __syncthreads(); }
+  if (kBlock >= 512) {
+    if (threadIdx.x < 256) shared[threadIdx.x] += shared[threadIdx.x + 256];
+    __syncthreads();
+  }
+  if (kBlock >= 256) {
+    if (threadIdx.x < 128) shared[threadIdx.x] += shared[threadIdx.x + 128];
+    __syncthreads();
+  }
+  if (kBlock >= 128) {
+    if (threadIdx.x < 64) shared[threadIdx.x] += shared[threadIdx.x + 64];
+    __syncthreads();
+  }
   // The last wave without barriers, through volatile LDS.
   if (threadIdx.x < 32) {
     volatile int* v = shared;
@@ -36,7 +45,8 @@ __global__ void reduce_once(const int* in, int* partial, int* out, int n) {
   __shared__ int shared[256];
   __shared__ bool last;
   int sum = 0;
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) sum += in[i];
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    sum += in[i];
   shared[threadIdx.x] = sum;
   __syncthreads();
   for (int step = 128; step > 0; step >>= 1) {

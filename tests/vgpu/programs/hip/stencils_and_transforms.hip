@@ -17,7 +17,8 @@ __global__ void stencil(const float* in, float* out, int w, int h) {
   if (x >= w || y >= h) return;
   const int tx = threadIdx.x + 1;
   const int ty = threadIdx.y + 1;
-  out[y * w + x] = 0.5f * tile[ty][tx] + 0.125f * (tile[ty - 1][tx] + tile[ty + 1][tx] + tile[ty][tx - 1] + tile[ty][tx + 1]);
+  out[y * w + x] = 0.5f * tile[ty][tx] + 0.125f * (tile[ty - 1][tx] + tile[ty + 1][tx] +
+                                                   tile[ty][tx - 1] + tile[ty][tx + 1]);
 }
 
 __global__ void transpose(const float* in, float* out, int w, int h) {
@@ -41,8 +42,10 @@ __global__ void product(const float* a, const float* b, float* c, int n) {
   const int col = blockIdx.x * kTile + threadIdx.x;
   float sum = 0;
   for (int k = 0; k < n; k += kTile) {
-    as[threadIdx.y][threadIdx.x] = row < n && k + threadIdx.x < n ? a[row * n + k + threadIdx.x] : 0;
-    bs[threadIdx.y][threadIdx.x] = col < n && k + threadIdx.y < n ? b[(k + threadIdx.y) * n + col] : 0;
+    as[threadIdx.y][threadIdx.x] =
+        row < n && k + threadIdx.x < n ? a[row * n + k + threadIdx.x] : 0;
+    bs[threadIdx.y][threadIdx.x] =
+        col < n && k + threadIdx.y < n ? b[(k + threadIdx.y) * n + col] : 0;
     __syncthreads();
 #pragma unroll
     for (int e = 0; e < kTile; ++e) sum += as[threadIdx.y][e] * bs[e][threadIdx.x];
@@ -90,14 +93,20 @@ int main() {
   Array<float> out(w * h);
   stencil<<<dim3((w + 15) / 16, (h + 15) / 16), dim3(16, 16)>>>(in, out, w, h);
   out.download();
-  const auto at = [&](int x, int y) { return image[std::min(std::max(y, 0), h - 1) * w + std::min(std::max(x, 0), w - 1)]; };
+  const auto at = [&](int x, int y) {
+    return image[std::min(std::max(y, 0), h - 1) * w + std::min(std::max(x, 0), w - 1)];
+  };
   for (int y = 0; y < h; ++y)
     for (int x = 0; x < w; ++x)
-      check_close("stencil", y * w + x, out.host[y * w + x], 0.5f * at(x, y) + 0.125f * (at(x, y - 1) + at(x, y + 1) + at(x - 1, y) + at(x + 1, y)), 1e-6);
+      check_close(
+          "stencil", y * w + x, out.host[y * w + x],
+          0.5f * at(x, y) + 0.125f * (at(x, y - 1) + at(x, y + 1) + at(x - 1, y) + at(x + 1, y)),
+          1e-6);
   transpose<<<dim3((w + 31) / 32, (h + 31) / 32), dim3(32, 8)>>>(in, out, w, h);
   out.download();
   for (int y = 0; y < h; ++y)
-    for (int x = 0; x < w; ++x) check_equal("transpose", y * w + x, out.host[x * h + y], image[y * w + x]);
+    for (int x = 0; x < w; ++x)
+      check_equal("transpose", y * w + x, out.host[x * h + y], image[y * w + x]);
 
   const int n = 50;
   std::vector<float> as(n * n);
@@ -126,7 +135,8 @@ int main() {
     for (int k = 0; k < 256; k += 5) {
       std::complex<double> sum = 0;
       for (int i = 0; i < 256; ++i)
-        sum += std::complex<double>(signal[block * 256 + i].x, signal[block * 256 + i].y) * std::polar(1.0, -2 * 3.14159265358979 * i * k / 256);
+        sum += std::complex<double>(signal[block * 256 + i].x, signal[block * 256 + i].y) *
+               std::polar(1.0, -2 * 3.14159265358979 * i * k / 256);
       check_close("fft re", k, f.host[block * 256 + k].x, sum.real(), 1e-4);
       check_close("fft im", k, f.host[block * 256 + k].y, sum.imag(), 1e-4);
     }

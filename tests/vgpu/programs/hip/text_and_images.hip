@@ -1,7 +1,9 @@
-// Searching text, editing distances, a bilateral filter, a look-up table in constant memory, Mandelbrot.
+// Searching text, editing distances, a bilateral filter, a look-up table in constant memory,
+// Mandelbrot.
 #include "check.h"
 
-__global__ void search(const char* text, int n, const char* pattern, int m, int* found, int* count) {
+__global__ void search(const char* text, int n, const char* pattern, int m, int* found,
+                       int* count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i + m > n) return;
   int k = 0;
@@ -19,8 +21,10 @@ __global__ void distance(const char* a, int n, const char* b, int m, int* out) {
     for (int i = threadIdx.x; i <= n; i += blockDim.x) {
       const int j = d - i;
       if (j < 0 || j > m) continue;
-      if (i == 0 || j == 0) now[i] = i + j;
-      else now[i] = min(min(before[i - 1], before[i]) + 1, earlier[i - 1] + (a[i - 1] != b[j - 1]));
+      if (i == 0 || j == 0)
+        now[i] = i + j;
+      else
+        now[i] = min(min(before[i - 1], before[i]) + 1, earlier[i - 1] + (a[i - 1] != b[j - 1]));
     }
     __syncthreads();
   }
@@ -37,7 +41,8 @@ __global__ void bilateral(const uchar4* in, uchar4* out, int w, int h) {
   for (int dy = -2; dy <= 2; ++dy)
     for (int dx = -2; dx <= 2; ++dx) {
       const uchar4 p = in[min(max(y + dy, 0), h - 1) * w + min(max(x + dx, 0), w - 1)];
-      const float far = (p.x - me.x) * (p.x - me.x) + (p.y - me.y) * (p.y - me.y) + (p.z - me.z) * (p.z - me.z);
+      const float far =
+          (p.x - me.x) * (p.x - me.x) + (p.y - me.y) * (p.y - me.y) + (p.z - me.z) * (p.z - me.z);
       const float weight = kernel_weights[(dy + 2) * 5 + dx + 2] * __expf(-far / 2000.0f);
       r += weight * p.x, g += weight * p.y, b += weight * p.z, total += weight;
     }
@@ -86,16 +91,20 @@ int main() {
   std::vector<int> table((la + 1) * (lb + 1));
   for (int i = 0; i <= la; ++i)
     for (int j = 0; j <= lb; ++j)
-      table[i * (lb + 1) + j] = i == 0 || j == 0 ? i + j
-          : std::min(std::min(table[(i - 1) * (lb + 1) + j], table[i * (lb + 1) + j - 1]) + 1,
-                     table[(i - 1) * (lb + 1) + j - 1] + (text[i - 1] != text[1000 + j - 1]));
+      table[i * (lb + 1) + j] =
+          i == 0 || j == 0
+              ? i + j
+              : std::min(std::min(table[(i - 1) * (lb + 1) + j], table[i * (lb + 1) + j - 1]) + 1,
+                         table[(i - 1) * (lb + 1) + j - 1] + (text[i - 1] != text[1000 + j - 1]));
   CHECK(edits.download()[0] == table.back());
 
   const int w = 40, h = 30;
   std::vector<uchar4> image(w * h);
-  for (uchar4& c : image) c = make_uchar4(numbers.next() % 256, numbers.next() % 256, numbers.next() % 256, 255);
+  for (uchar4& c : image)
+    c = make_uchar4(numbers.next() % 256, numbers.next() % 256, numbers.next() % 256, 255);
   float weights[25];
-  for (int k = 0; k < 25; ++k) weights[k] = std::exp(-((k / 5 - 2) * (k / 5 - 2) + (k % 5 - 2) * (k % 5 - 2)) / 4.0f);
+  for (int k = 0; k < 25; ++k)
+    weights[k] = std::exp(-((k / 5 - 2) * (k / 5 - 2) + (k % 5 - 2) * (k % 5 - 2)) / 4.0f);
   OK(hipMemcpyToSymbol(HIP_SYMBOL(kernel_weights), weights, sizeof weights));
   Array<uchar4> in(image);
   Array<uchar4> out(w * h);
@@ -107,8 +116,10 @@ int main() {
       double r = 0, total = 0;
       for (int dy = -2; dy <= 2; ++dy)
         for (int dx = -2; dx <= 2; ++dx) {
-          const uchar4 q = image[std::min(std::max(y + dy, 0), h - 1) * w + std::min(std::max(x + dx, 0), w - 1)];
-          const double far = (q.x - me.x) * (q.x - me.x) + (q.y - me.y) * (q.y - me.y) + (q.z - me.z) * (q.z - me.z);
+          const uchar4 q = image[std::min(std::max(y + dy, 0), h - 1) * w +
+                                 std::min(std::max(x + dx, 0), w - 1)];
+          const double far = (q.x - me.x) * (q.x - me.x) + (q.y - me.y) * (q.y - me.y) +
+                             (q.z - me.z) * (q.z - me.z);
           const double weight = weights[(dy + 2) * 5 + dx + 2] * std::exp(-far / 2000);
           r += weight * q.x, total += weight;
         }
