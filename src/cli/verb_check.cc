@@ -176,7 +176,7 @@ Result find_out(const Options& options, const ProgramOptions& program,
   result.program = program.program;
   result.allowed = options.allow;
   const vgpu::ProgramSpec spec = program_spec(program, common, load_machine(common.machine));
-  if (is_trace_file(spec.program)) {
+  if (is_trace_file(spec.program) || spec.program.extension() == ".trace") {
     throw input_error(
         fmt::format("{}: a trace does not hold what blocks write; give check the program itself",
                     spec.program.string()));

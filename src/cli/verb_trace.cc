@@ -1,9 +1,14 @@
 // trace: run a program on the virtual GPU and keep what its blocks asked of memory.
+//
+// A traced program is stopped at its launch, since its own checks could not pass once arithmetic
+// was left out. With --run-to-end it is not traced but run, arithmetic and all, to its end.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/files.h"
 #include "cli/program_options.h"
@@ -11,13 +16,28 @@
 #include "optimize/launch.h"
 #include "report/launch_text.h"
 #include "report/table.h"
+#include "trace/lines.h"
 
 namespace swizzleperf {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json(const Trace& t, const std::string& file) {
+using Requests = std::optional<std::uint64_t>;
+
+/// Those that reach the machine's L2; nothing where a block does not fit on a CU, or the trace is
+/// too large for lines.
+Requests l2_requests(const Trace& trace, const Machine& machine) {
+  try {
+    const BlockResources block = {static_cast<std::uint32_t>(trace.block.count()), trace.vgprs,
+                                  trace.lds_bytes};
+    return make_lines(trace, machine, occupancy(machine, block).blocks_per_cu).num_requests;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+Json json(const Trace& t, const Requests& requests, const std::string& file) {
   Json document = json_document();
   document["program"] = t.program;
   document["kernel"] = t.kernel;
@@ -33,6 +53,7 @@ Json json(const Trace& t, const std::string& file) {
   document["blocks"] = {{"run", t.method.blocks_run},
                         {"checked", t.method.blocks_checked},
                         {"extrapolated", t.method.blocks_extrapolated}};
+  document["l2_requests"] = requests ? Json(*requests) : Json();
   document["seconds"] = t.method.seconds;
   document["templates"] = t.templates.size();
   document["patterns"] = t.patterns.size();
@@ -40,7 +61,7 @@ Json json(const Trace& t, const std::string& file) {
   return document;
 }
 
-std::string console(const Trace& t, const std::string& file) {
+std::string console(const Trace& t, const Requests& requests, const std::string& file) {
   std::string text =
       fmt::format("{}: {}\n", t.kernel, launch_words(t.grid, t.block)) +
       wrap(fmt::format("{} in {:.2f} s.", method_words(t), t.method.seconds), output_width());
@@ -51,19 +72,57 @@ std::string console(const Trace& t, const std::string& file) {
   for (const Buffer& b : t.buffers)
     table.rows.push_back({b.name, bytes_words(static_cast<double>(b.bytes))});
   text += render(table, output_width());
+  if (requests) {
+    text += fmt::format("{} line requests to L2, all blocks together.\n",
+                        count_words(static_cast<double>(*requests)));
+  }
   text += fmt::format("{} distinct access patterns in {} templates.\n", t.patterns.size(),
                       t.templates.size());
   if (!file.empty()) text += fmt::format("Trace written to {}.\n", file);
   return text;
 }
 
-Outcome run(const ProgramOptions& options, const CommonOptions& common) {
+/// The program's own output, and how it ended: 1 when it says that something is wrong.
+Outcome run_to_end(const vgpu::ProgramSpec& spec, const CommonOptions& common,
+                   const std::filesystem::path& directory) {
+  if (is_trace_file(spec.program)) {
+    throw usage_error("--run-to-end runs a program; a trace holds no program");
+  }
+  const vgpu::BuiltProgram program = vgpu::build_program(spec, directory);
+  const auto start = std::chrono::steady_clock::now();
+  const vgpu::FunctionalRun end = vgpu::run_functional(spec, program);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  Outcome outcome;
+  outcome.exit = end.exit_status == 0 ? Exit::kDone : Exit::kCheckFailed;
+  if (common.json) {
+    Json document = json_document();
+    document["program"] = spec.program.string();
+    document["exit_status"] = end.exit_status;
+    document["stdout"] = end.captured_stdout;
+    document["stderr"] = end.captured_stderr;
+    document["output_digest"] = end.output_digest;
+    document["seconds"] = seconds.count();
+    outcome.text = to_text(document);
+  } else {
+    outcome.text = end.captured_stdout + end.captured_stderr +
+                   fmt::format("Exit status {} after {:.2f} s; all device memory hashes to {}.\n",
+                               end.exit_status, seconds.count(), end.output_digest);
+  }
+  return outcome;
+}
+
+Outcome run(const ProgramOptions& options, bool to_end, const CommonOptions& common) {
   const Machine machine = load_machine(common.machine);
   const ScratchDirectory scratch;
+  if (to_end) {
+    return run_to_end(program_spec(options, common, machine), common, scratch.path());
+  }
   const Trace trace = obtain_trace(program_spec(options, common, machine), scratch.path(), nullptr);
   if (!common.output.empty()) write_trace(trace, common.output);
+  const Requests requests = l2_requests(trace, machine);
   Outcome outcome;
-  outcome.text = common.json ? to_text(json(trace, common.output)) : console(trace, common.output);
+  outcome.text = common.json ? to_text(json(trace, requests, common.output))
+                             : console(trace, requests, common.output);
   outcome.output_taken = true;
   return outcome;
 }
@@ -77,12 +136,16 @@ Verb trace_verb() {
           "Examples:\n"
           "  swizzleperf trace kernels/gemm/gemm.hip -o gemm.trace -- 4096 4096 4096\n"
           "  swizzleperf trace gemm.trace                what a trace holds\n"
+          "  swizzleperf trace --run-to-end kernels/gemm/gemm.hip -- 300 200 72 --check\n"
           "With -o the trace is written to the file and the summary goes to stdout.",
           kMachine | kKernel | kProgramArguments,
           [](CLI::App& app) -> Action {
             const auto options = std::make_shared<ProgramOptions>();
             declare_program_options(app, options);
-            return [options](const CommonOptions& common) { return run(*options, common); };
+            const auto to_end = std::make_shared<bool>(false);
+            app.add_flag("--run-to-end", *to_end,
+                         "Trace nothing: run the whole program, show its output and exit status");
+            return [=](const CommonOptions& common) { return run(*options, *to_end, common); };
           }};
 }
 

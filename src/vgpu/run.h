@@ -58,6 +58,7 @@ struct FunctionalRun {
   std::string output_digest;  ///< hash over all memory the program had on the device (each
                               ///< allocation when it was freed, or at the end), in allocation order
   std::string captured_stdout;
+  std::string captured_stderr;
 };
 FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& program);
 

@@ -32,8 +32,11 @@ class PatchedGemm : public testing::Test {
   /// count as skipped.
   static void SetUpTestSuite() {
     scratch = new ScratchDirectory;
-    const fs::path source = scratch->path() / "gemm.hip";
-    const std::string text = read_file(fs::path(SWIZZLEPERF_SOURCE) / "kernels/gemm/gemm.hip");
+    const fs::path kernels = fs::path(SWIZZLEPERF_SOURCE) / "kernels";
+    fs::copy(kernels / "common", scratch->path() / "common");  // included as ../common/
+    fs::create_directories(scratch->path() / "gemm");
+    const fs::path source = scratch->path() / "gemm/gemm.hip";
+    const std::string text = read_file(kernels / "gemm/gemm.hip");
     write_file(source, text);
     const fs::path work = scratch->path() / "run";
     const ChildResult optimized = run({build_directory() / "swizzleperf", "optimize", source, "-q",
@@ -88,7 +91,7 @@ TEST_F(PatchedGemm, ComputesTheSameBitsOnRaggedGrids) {
       {"1150", "890", "72"}, {"100", "1600", "40"}, {"2048", "2048", "64"}};
   const vgpu::ProgramSpec before_spec = [] {
     vgpu::ProgramSpec s;
-    s.program = scratch->path() / "gemm.hip";
+    s.program = scratch->path() / "gemm/gemm.hip";
     return s;
   }();
   vgpu::ProgramSpec after_spec = before_spec;

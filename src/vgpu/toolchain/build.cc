@@ -58,7 +58,8 @@ Command common_command(const ProgramSpec& spec, const Pieces& pieces) {
   Command command = {compiler(), "-x", "hip", "--offload-arch=" + spec.arch, "-nogpulib",
                      // HIP 5.2's headers ask for it; clang no longer defines it.
                      "-D__AMDGCN_WAVEFRONT_SIZE=64", "-include", pieces.prelude.string(), "-w",
-                     "-ferror-limit=1", "-fno-caret-diagnostics", "-fno-color-diagnostics"};
+                     "-fno-crash-diagnostics", "-ferror-limit=1", "-fno-caret-diagnostics",
+                     "-fno-color-diagnostics"};
   for (const std::string& option : spec.compile_options) {
     if (!is_link_option(option)) command.push_back(option);
   }

@@ -143,7 +143,8 @@ FunctionalRun run_functional(const ProgramSpec& spec, const BuiltProgram& progra
   const Answer answer = ask(spec, program, request_for(spec, Job::kRun, scratch.path()));
   return {.exit_status = answer.child.exit_status,
           .output_digest = answer.response.digest,
-          .captured_stdout = answer.child.out};
+          .captured_stdout = answer.child.out,
+          .captured_stderr = answer.child.err};
 }
 
 namespace {
