@@ -202,6 +202,7 @@ TEST_F(Check, ALookBackScanWaits) {
     const json result = found({mode, "9"});
     EXPECT_THAT(result["failed"], ElementsAre("communication")) << mode;
     EXPECT_EQ(result["communication"]["blocks"], 8) << mode;
+    EXPECT_EQ(result["communication"]["pairs"], 8) << mode;
     const json& example = result["communication"]["examples"][0];
     EXPECT_EQ(example["writer"], 0);
     EXPECT_EQ(example["reader"], 1);

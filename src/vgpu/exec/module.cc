@@ -134,6 +134,15 @@ class LoadedModule final : public Module {
     vgpu::run_block(run, block_index, recorder);
   }
 
+  void watch_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
+                  GridObserver& observer) override {
+    for (std::uint64_t block = 0; block < launch.grid.count(); ++block) {
+      observer.turn(block);
+      watch_block(kernel, launch, unlinear(block, launch.grid), memory, observer);
+      observer.ended();
+    }
+  }
+
   void watch_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
                    const DeviceMemory& memory, AccessObserver& observer) override {
     static thread_local BlockRun run;
