@@ -111,11 +111,18 @@ Outcome run_to_end(const vgpu::ProgramSpec& spec, const CommonOptions& common,
   return outcome;
 }
 
-Outcome run(const ProgramOptions& options, bool to_end, const CommonOptions& common) {
+struct Options {
+  bool to_end = false;
+  std::string save;
+};
+
+Outcome run(const ProgramOptions& options, const Options& own, const CommonOptions& common) {
   const Machine machine = load_machine(common.machine);
   const ScratchDirectory scratch;
-  if (to_end) {
-    return run_to_end(program_spec(options, common, machine), common, scratch.path());
+  if (own.to_end) {
+    vgpu::ProgramSpec spec = program_spec(options, common, machine);
+    spec.save_directory = own.save;
+    return run_to_end(spec, common, scratch.path());
   }
   const Trace trace = obtain_trace(program_spec(options, common, machine), scratch.path(), nullptr);
   if (!common.output.empty()) write_trace(trace, common.output);
@@ -142,10 +149,15 @@ Verb trace_verb() {
           [](CLI::App& app) -> Action {
             const auto options = std::make_shared<ProgramOptions>();
             declare_program_options(app, options);
-            const auto to_end = std::make_shared<bool>(false);
-            app.add_flag("--run-to-end", *to_end,
-                         "Trace nothing: run the whole program, show its output and exit status");
-            return [=](const CommonOptions& common) { return run(*options, *to_end, common); };
+            const auto own = std::make_shared<Options>();
+            CLI::Option* const to_end = app.add_flag(
+                "--run-to-end", own->to_end,
+                "Trace nothing: run the whole program, show its output and exit status");
+            app.add_option("--save", own->save,
+                           "Of a launch spec: write its arrays into this folder, before and after")
+                ->check(CLI::ExistingDirectory)
+                ->needs(to_end);
+            return [=](const CommonOptions& common) { return run(*options, *own, common); };
           }};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "report/table.h"
+#include "splice/triton.h"
 #include "swizzleperf/print.h"
 
 namespace swizzleperf {
@@ -96,7 +97,8 @@ Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads) 
   return proof;
 }
 
-std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof) {
+std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
+                        const vgpu::ProgramSpec& spec) {
   PrintOptions options;
   options.function = kHelper;
   options.num_xcds = launch.shape.num_xcds;
@@ -105,7 +107,8 @@ std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proo
   options.comment =
       wrap(fmt::format("Swizzle {}: {}", swizzle.spec, swizzle.words), kCommentWidth) +
       proof_comment(launch, proof);
-  return print_cpp(swizzle.formula, options);
+  return is_triton(spec) ? print_triton(swizzle.formula, options)
+                         : print_cpp(swizzle.formula, options);
 }
 
 Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
@@ -113,22 +116,27 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
               const std::filesystem::path& work_directory) {
   Applied applied;
   splice::SpliceRequest request;
-  request.source = spec.program;
+  request.source = vgpu::spliced_source(spec);
   request.compile_arguments = parse_arguments(built);
   request.kernel = launch.trace.kernel;
   request.function = kHelper;
-  request.helper_code = helper_code(swizzle, launch, proof);
-  applied.splice = splice::splice(request);
+  request.helper_code = helper_code(swizzle, launch, proof, spec);
+  applied.splice = is_triton(spec) ? splice::splice_triton(request) : splice::splice(request);
 
   // The patched text is compiled for the device only and its kernel is run, block by block, in
   // place of the original's, on the original's memory: same host code, same inputs.
   const std::filesystem::path directory = work_directory / "patched";
   std::filesystem::create_directories(directory);
+  const std::filesystem::path patched_source = directory / request.source.filename();
+  const std::filesystem::path beside = std::filesystem::absolute(request.source).parent_path();
+  write_file(patched_source, applied.splice.patched);
   vgpu::ProgramSpec patched = spec;
-  patched.program = directory / spec.program.filename();
-  const std::filesystem::path beside = std::filesystem::absolute(spec.program).parent_path();
   patched.compile_options.push_back("-iquote" + beside.string());
-  write_file(patched.program, applied.splice.patched);
+  if (request.source == spec.program) {
+    patched.program = patched_source;
+  } else {
+    patched.kernel_source = patched_source;
+  }
   const std::filesystem::path bitcode = vgpu::build_device(patched, directory);
   applied.comparison = vgpu::compare_blocks(spec, built, bitcode,
                                             verify_grid(swizzle.formula, launch.shape).permutation,

@@ -25,7 +25,8 @@ Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads);
 
 /// The helper's text for a kernel's source, with a comment that says what it does and what was
 /// proved.
-std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof);
+std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
+                        const vgpu::ProgramSpec& spec);
 
 struct Applied {
   splice::SpliceResult splice;

@@ -23,11 +23,15 @@ struct Launch {
 /// Throws Error(kInput) when a block does not fit on a CU of the machine.
 Launch place(Trace trace, Machine machine);
 
-/// True for a file that has to be compiled (.hip, .cu, .cpp, .cc, .cxx).
-bool is_source(const std::filesystem::path& program);
+/// True for a file that can be patched and compiled (.hip, .cu, .cpp, .cc, .cxx, .py).
+bool is_source(const std::filesystem::path& file);
+
+/// Whether the kernel is written in Triton.
+bool is_triton(const vgpu::ProgramSpec& spec);
 
 /// Reads a trace file, or builds (if it is source) and runs the program to get one. `built`, if
-/// given, receives what was built, inside `work_directory`.
+/// given, receives what was built, inside `work_directory`. What the build has to say to the user
+/// goes to stderr.
 Trace obtain_trace(const vgpu::ProgramSpec& spec, const std::filesystem::path& work_directory,
                    std::optional<vgpu::BuiltProgram>* built);
 

@@ -50,6 +50,7 @@ json config_of(const OptimizeRequest& r) {
   return {{"schema_version", kSchemaVersion},
           {"program", fs::absolute(r.program.program).string()},
           {"program_hash", text_hash(read_file(r.program.program))},
+          {"kernel_hash", text_hash(read_file(vgpu::spliced_source(r.program)))},
           {"arguments", r.program.arguments},
           {"compile_options", r.program.compile_options},
           {"kernel", r.program.kernel_regex},
@@ -260,8 +261,8 @@ void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective obje
 void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
                std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
   if (!o.best_swizzle || !o.proof) return;
-  if (!is_source(spec.program)) {
-    o.not_applied = "the program was not given as source";
+  if (!is_source(vgpu::spliced_source(spec))) {
+    o.not_applied = "the kernel was not given as source";
     return;
   }
   try {
@@ -394,7 +395,7 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
     const Swizzle swizzle = make_swizzle(best.spec);
     const Proof proof = prove(swizzle, o.launch.shape, request.threads);
     o.best = judge_orders.exact(best);
-    o.code = helper_code(swizzle, o.launch, proof);
+    o.code = helper_code(swizzle, o.launch, proof, spec);
     o.best_swizzle = swizzle;
     o.proof = proof;
   }

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "swizzleperf/error.h"
+
 namespace swizzleperf::splice {
 namespace {
 
@@ -142,6 +144,17 @@ std::string unified_diff(std::string_view original, const std::vector<Edit>& edi
     shift += static_cast<std::ptrdiff_t>(gained) - static_cast<std::ptrdiff_t>(lost);
   }
   return diff;
+}
+
+std::string path_in_patch(const std::filesystem::path& source, const std::filesystem::path& root) {
+  if (root.empty()) return source.filename().generic_string();
+  const std::filesystem::path relative =
+      std::filesystem::absolute(source).lexically_normal().lexically_relative(
+          std::filesystem::absolute(root).lexically_normal());
+  if (relative.empty() || *relative.begin() == "..")
+    throw usage_error(fmt::format("{} does not lie under {}, which the patch is to apply in.",
+                                  source.string(), root.string()));
+  return relative.generic_string();
 }
 
 }  // namespace swizzleperf::splice

@@ -97,16 +97,6 @@ void check_patched(Unit& unit, const std::string& patched, const std::string& wa
   }
 }
 
-std::string path_in_patch(const fs::path& source, const fs::path& root) {
-  if (root.empty()) return source.filename().generic_string();
-  const fs::path relative = fs::absolute(source).lexically_normal().lexically_relative(
-      fs::absolute(root).lexically_normal());
-  if (relative.empty() || *relative.begin() == "..")
-    throw usage_error(fmt::format("{} does not lie under {}, which the patch is to apply in.",
-                                  source.string(), root.string()));
-  return relative.generic_string();
-}
-
 /// The lines that read blockIdx in functions that no kernel of the file reaches.
 std::string lines_never_reached(const Unit& unit, const std::vector<Use>& known) {
   std::string lines;

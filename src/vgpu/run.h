@@ -20,8 +20,9 @@
 namespace swizzleperf::vgpu {
 
 struct ProgramSpec {
-  std::filesystem::path program;             ///< .hip/.cu/.cpp source with a main, or an executable
-  std::vector<std::string> arguments;        ///< of the program
+  /// A .hip/.cu/.cpp source with a main, an executable, or a launch spec (.toml).
+  std::filesystem::path program;
+  std::vector<std::string> arguments;        ///< of the program; of a spec: NAME=VALUE
   std::vector<std::string> compile_options;  ///< -I, -D, -std ... given by the user
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
@@ -31,6 +32,9 @@ struct ProgramSpec {
   std::uint64_t step_limit = 0;          ///< wave instructions a block; 0 = a generous default
   unsigned threads = 0;                  ///< 0 = all cores
   bool extrapolate = true;
+  std::filesystem::path kernel_source;  ///< instead of the source that a launch spec names
+  /// Of a launch spec that is run to its end: where its arrays are written, before and after.
+  std::filesystem::path save_directory;
 };
 
 /// A program built for the virtual GPU, in a new directory inside the given work directory, whose
@@ -40,6 +44,9 @@ struct BuiltProgram {
   std::filesystem::path executable;
   std::filesystem::path device_bitcode;
   std::vector<std::string> compile_command;  ///< of the device half, for messages and for splice
+  /// What the executable gets instead of the spec's arguments.
+  std::optional<std::vector<std::string>> arguments;
+  std::vector<std::string> notes;  ///< sentences for the user
 };
 
 /// Compiles. Throws Error(kInput) with the compiler's first error when the program is at fault.
@@ -48,6 +55,9 @@ BuiltProgram build_program(const ProgramSpec& spec, const std::filesystem::path&
 /// Compiles only the device half and returns the bitcode's file: enough for compare_blocks.
 std::filesystem::path build_device(const ProgramSpec& spec,
                                    const std::filesystem::path& work_directory);
+
+/// The source file that holds the kernel: the program, or what its launch spec names.
+std::filesystem::path spliced_source(const ProgramSpec& spec);
 
 /// Runs the program up to the traced launch and returns its trace.
 Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);

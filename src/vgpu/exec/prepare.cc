@@ -36,6 +36,7 @@
 #include <set>
 
 #include "swizzleperf/error.h"
+#include "vgpu/exec/newer.h"
 
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
@@ -182,15 +183,17 @@ std::unique_ptr<llvm::Module> parse_module(llvm::LLVMContext& context,
     if (!module)
       throw input_error(
           fmt::format("{}: cannot read device bitcode: {}", name, message_of(module.takeError())));
+    take_cpu_from_triple(**module);
     return std::move(*module);
   }
   // Textual IR wants a terminated buffer.
-  const auto copy = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
+  const auto copy = llvm::MemoryBuffer::getMemBufferCopy(older_text(bytes), name);
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIR(copy->getMemBufferRef(), diagnostic, context);
   if (!module)
     throw input_error(fmt::format("{}: not device code (LLVM IR): line {}: {}", name,
                                   diagnostic.getLineNo(), diagnostic.getMessage().str()));
+  take_cpu_from_triple(*module);
   return module;
 }
 

@@ -82,21 +82,28 @@ Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
 hipError_t launch(const void* host_function, const Configuration& configuration, void** arguments) {
   const Kernel* const kernel = kernel_of(host_function);
   if (!kernel) return hipErrorInvalidDeviceFunction;
-  if (const hipError_t fault = check(*kernel->info, configuration)) {
-    state().refused = refusal(*kernel->info, configuration);
-    return fault;
-  }
-  if (!arguments && !kernel->info->arg_offset.empty()) return hipErrorInvalidValue;
-  const std::vector<std::byte> packed = pack(*kernel->info, arguments);
-  perform(*kernel, {.grid = to_dim3(configuration.grid),
-                    .block = to_dim3(configuration.block),
-                    .dynamic_lds_bytes = static_cast<std::uint32_t>(configuration.shared_bytes),
-                    .kernargs = packed,
-                    .step_limit = step_limit()});
-  return hipSuccess;
+  return launch_kernel(*kernel, configuration.grid, configuration.block, configuration.shared_bytes,
+                       arguments);
 }
 
 }  // namespace
+
+hipError_t launch_kernel(const Kernel& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                         void** arguments) {
+  const Configuration configuration{grid, block, shared_bytes, nullptr};
+  if (const hipError_t fault = check(*kernel.info, configuration)) {
+    state().refused = refusal(*kernel.info, configuration);
+    return fault;
+  }
+  if (!arguments && !kernel.info->arg_offset.empty()) return hipErrorInvalidValue;
+  const std::vector<std::byte> packed = pack(*kernel.info, arguments);
+  perform(kernel, {.grid = to_dim3(grid),
+                   .block = to_dim3(block),
+                   .dynamic_lds_bytes = static_cast<std::uint32_t>(shared_bytes),
+                   .kernargs = packed,
+                   .step_limit = step_limit()});
+  return hipSuccess;
+}
 
 void run_recorded(const Kernel& kernel, const Launch& launch, const Dim3& block, Mode mode,
                   BlockRecorder& recorder) {

@@ -18,11 +18,11 @@ const KernelInfo* kernel_named(const Module& module, const std::string& symbol) 
 
 }  // namespace
 
-Modules::Unit* Modules::add(std::span<const std::byte> bitcode) {
+Modules::Unit* Modules::add(std::span<const std::byte> bitcode, const std::string& name) {
   Unit& unit = units_.emplace_back();
   unit.bitcode = bitcode;
   unit.loading =
-      std::async(std::launch::async, [bitcode] { return Module::load(bitcode, "the program"); });
+      std::async(std::launch::async, [bitcode, name] { return Module::load(bitcode, name); });
   return &unit;
 }
 

@@ -45,7 +45,8 @@ class Modules {
     std::map<const void*, std::string> shadows;  // host address of a variable -> device symbol
   };
 
-  Unit* add(std::span<const std::byte> bitcode);
+  /// `name` is what messages call it.
+  Unit* add(std::span<const std::byte> bitcode, const std::string& name = "the program");
   void add_kernel(Unit* unit, const void* host_function, std::string symbol);
 
   /// Waits for every module and places its variables. Throws Error(kInput) as Module::load does.

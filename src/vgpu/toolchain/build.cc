@@ -22,6 +22,8 @@
 #include "swizzleperf/error.h"
 #include "vgpu/run.h"
 #include "vgpu/runtime/embedded.h"
+#include "vgpu/toolchain/build_spec.h"
+#include "vgpu/toolchain/device.h"
 #include "vgpu/toolchain/diagnose.h"
 #include "vgpu/toolchain/locate.h"
 
@@ -149,7 +151,10 @@ BuiltProgram use_executable(const ProgramSpec& spec, const fs::path& directory) 
         "source",
         spec.program.string()));
   }
-  return {directory, fs::absolute(spec.program), {}, {}};
+  BuiltProgram built;
+  built.directory = directory;
+  built.executable = fs::absolute(spec.program);
+  return built;
 }
 
 }  // namespace
@@ -159,6 +164,7 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
     throw input_error(fmt::format("{}: no such file", spec.program.string()));
   }
   const fs::path directory = own_directory(work_directory);
+  if (is_launch_spec(spec.program)) return build_spec_program(spec, directory);
   if (is_elf(spec.program)) return use_executable(spec, directory);
 
   const Pieces pieces = locate_pieces();
@@ -185,13 +191,19 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
   return built;
 }
 
-fs::path build_device(const ProgramSpec& spec, const fs::path& work_directory) {
-  const fs::path bitcode = own_directory(work_directory) / kDeviceFile;
+DeviceCode compile_device(const ProgramSpec& spec, const fs::path& directory) {
   const Pieces pieces = locate_pieces();
-  check_compiled(
-      compile(device_command(spec, pieces, bitcode), pieces.precompiled("device", spec.arch)),
-      spec.arch);
-  return bitcode;
+  DeviceCode code;
+  code.bitcode = directory / kDeviceFile;
+  code.compile_command = device_command(spec, pieces, code.bitcode);
+  check_compiled(compile(code.compile_command, pieces.precompiled("device", spec.arch)), spec.arch);
+  return code;
+}
+
+fs::path build_device(const ProgramSpec& spec, const fs::path& work_directory) {
+  const fs::path directory = own_directory(work_directory);
+  if (is_launch_spec(spec.program)) return build_spec_device(spec, directory);
+  return compile_device(spec, directory).bitcode;
 }
 
 }  // namespace swizzleperf::vgpu

@@ -31,7 +31,8 @@ Pieces locate_pieces() {
   return {.runtime_library = find_piece(home, {".", "../lib"}, "libswizzleperf_hip.so"),
           .device_library =
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
-          .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h")};
+          .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h"),
+          .launcher = find_piece(home, {"."}, "swizzleperf-launch")};
 }
 
 }  // namespace swizzleperf::vgpu

@@ -10,6 +10,7 @@ struct Pieces {
   std::filesystem::path runtime_library;  ///< libswizzleperf_hip.so
   std::filesystem::path device_library;   ///< swizzleperf_device.bc, stands for ROCm's
   std::filesystem::path prelude;          ///< force-included before a program
+  std::filesystem::path launcher;         ///< swizzleperf-launch, the program of a launch spec
 
   /// HIP's header, precompiled for one half ("device", "host"); such a file cannot be moved, so
   /// only a build folder has it.

@@ -109,7 +109,8 @@ Answer ask(const ProgramSpec& spec, const BuiltProgram& program, const Request& 
 
   ChildSpec child;
   child.argv = {program.executable.string()};
-  child.argv.insert(child.argv.end(), spec.arguments.begin(), spec.arguments.end());
+  const std::vector<std::string> arguments = program.arguments.value_or(spec.arguments);
+  child.argv.insert(child.argv.end(), arguments.begin(), arguments.end());
   child.environment[kRequestVariable] = request_file.string();
   child.time_limit_s = spec.time_limit_s;
   child.memory_limit_bytes = spec.memory_limit_bytes;
