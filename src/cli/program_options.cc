@@ -13,12 +13,15 @@
 #include <string_view>
 
 #include "base/parallel.h"
+#include "vgpu/toolchain/shell_build.h"
 
 namespace swizzleperf {
 
 void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions>& o) {
-  app.add_option("program", o->program, "A HIP source with a main, an executable, or a trace")
+  app.add_option("program", o->program, "A HIP or CUDA source with a main, an executable, or a trace")
       ->required();
+  app.add_option("--build", o->build,
+                 "A shell command that builds PROGRAM, with hipcc and nvcc standing for ours");
   app.add_option("-X,--compile-option", o->compile_options,
                  "An option for the compiler, such as -X=-DN=4; may be repeated")
       ->allow_extra_args(false);
@@ -38,7 +41,7 @@ namespace {
 
 void check_program(const std::string& program) {
   constexpr const char* kGive =
-      "give a HIP source, an executable built for swizzleperf, or a trace";
+      "give a HIP or CUDA source, an executable built for swizzleperf, or a trace";
   if (program.empty()) throw usage_error(fmt::format("the program's name is empty; {}", kGive));
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(program, error);
@@ -85,6 +88,7 @@ void check_compile_option(const std::string& option) {
 
 vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& common,
                                const Machine& machine) {
+  if (!o.build.empty()) vgpu::run_build(o.build);
   check_program(o.program);
   if (std::isnan(o.time_limit_s)) throw usage_error("--time-limit takes seconds, not nan");
   vgpu::ProgramSpec spec;

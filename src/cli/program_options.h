@@ -14,6 +14,7 @@ namespace swizzleperf {
 
 struct ProgramOptions {
   std::string program;
+  std::string build;  ///< a shell command that makes the program first
   std::vector<std::string> compile_options;
   std::int64_t launch = -1;
   unsigned threads = 0;

@@ -198,12 +198,12 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
   const OptimizeOutcome o = optimize(request);
   const bool patched = o.applied && o.not_applied.empty();
   const bool in_place = options.in_place && patched;
-  const fs::path source = vgpu::spliced_source(request.program);
-  if (in_place) write_file(source, o.applied->splice.patched);
+  if (in_place) write_file(o.applied->source, o.applied->splice.patched);
   Outcome outcome;
   outcome.text =
       common.json ? o.json.dump(2) + "\n" : console(o, request.run_directory, common.swizzles);
-  if (in_place && !common.json) outcome.text += source.string() + " was patched in place.\n";
+  if (in_place && !common.json)
+    outcome.text += o.applied->source.string() + " was patched in place.\n";
   const bool differs = o.applied && !o.applied->comparison.first_difference.empty();
   if (differs) outcome.exit = Exit::kCheckFailed;
   return outcome;

@@ -36,28 +36,14 @@ std::string proof_comment(const Launch& launch, const Proof& proof) {
                     proof.guard.condition, 100 * proof.guarded_share);
 }
 
-/// The flags with which the program's device half was compiled, for parsing it again.
-std::vector<std::string> parse_arguments(const vgpu::BuiltProgram& built) {
-  std::vector<std::string> arguments;
-  const std::vector<std::string>& command = built.compile_command;
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    const std::string& a = command[i];
-    const bool takes_value = a == "-c" || a == "-o";
-    if (takes_value) {
-      ++i;
-      continue;
-    }
-    if (a == "-emit-llvm" || a == "--offload-device-only" || a.starts_with("-O") ||
-        a == "-ferror-limit=1") {
-      continue;
-    }
-    if (a == "-Xclang") {  // code generation only
-      ++i;
-      continue;
-    }
-    arguments.push_back(a);
-  }
-  return arguments;
+/// What the patch's file name is relative to. A program given as its source is one file, wherever
+/// it lies; one that was built belongs to the project we stand in.
+std::filesystem::path patch_root(const vgpu::ProgramSpec& spec,
+                                 const std::filesystem::path& source) {
+  if (is_source(spec.program)) return {};
+  const std::filesystem::path here = std::filesystem::current_path();
+  const std::filesystem::path below = source.lexically_normal().lexically_relative(here);
+  return below.empty() || *below.begin() == ".." ? std::filesystem::path() : here;
 }
 
 /// Blocks to compare: as many as take half a second on the virtual GPU, from four up. Whether
@@ -74,6 +60,22 @@ std::uint64_t compared_blocks(const Trace& trace) {
     cost = std::max(cost, 2 * seconds);  // the original's block and the patched one's
   }
   return static_cast<std::uint64_t>(std::clamp(0.5 / std::max(cost, 1e-9), 4.0, 64.0));
+}
+
+/// What the source includes from beside itself it must still find.
+std::filesystem::path build_patched(vgpu::Unit unit, const std::filesystem::path& source,
+                                    const std::filesystem::path& patched,
+                                    const std::filesystem::path& directory) {
+  const std::filesystem::path beside = std::filesystem::absolute(source).parent_path();
+  unit.options.push_back("-iquote" + beside.string());
+  return vgpu::build_device(unit, patched, directory);
+}
+
+std::filesystem::path build_patched_triton(vgpu::ProgramSpec spec,
+                                           const std::filesystem::path& patched,
+                                           const std::filesystem::path& directory) {
+  spec.kernel_source = patched;
+  return vgpu::build_device(spec, directory);
 }
 
 }  // namespace
@@ -115,29 +117,32 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
               const vgpu::ProgramSpec& spec, const vgpu::BuiltProgram& built,
               const std::filesystem::path& work_directory) {
   Applied applied;
+  const std::filesystem::path directory = work_directory / "patched";
+  std::filesystem::create_directories(directory);
+  const bool triton = is_triton(spec);
+  std::optional<vgpu::Unit> unit;
   splice::SpliceRequest request;
-  request.source = vgpu::spliced_source(spec);
-  request.compile_arguments = parse_arguments(built);
+  if (triton) {
+    applied.source = vgpu::spliced_source(spec);
+  } else {
+    unit = vgpu::unit_of(built, launch.trace.kernel);
+    applied.source = unit->directory / unit->source;
+    request.root = patch_root(spec, applied.source);
+    request.compile_arguments = vgpu::parse_arguments(*unit);
+  }
+  request.source = applied.source;
   request.kernel = launch.trace.kernel;
   request.function = kHelper;
   request.helper_code = helper_code(swizzle, launch, proof, spec);
-  applied.splice = is_triton(spec) ? splice::splice_triton(request) : splice::splice(request);
+  applied.splice = triton ? splice::splice_triton(request) : splice::splice(request);
 
   // The patched text is compiled for the device only and its kernel is run, block by block, in
   // place of the original's, on the original's memory: same host code, same inputs.
-  const std::filesystem::path directory = work_directory / "patched";
-  std::filesystem::create_directories(directory);
-  const std::filesystem::path patched_source = directory / request.source.filename();
-  const std::filesystem::path beside = std::filesystem::absolute(request.source).parent_path();
-  write_file(patched_source, applied.splice.patched);
-  vgpu::ProgramSpec patched = spec;
-  patched.compile_options.push_back("-iquote" + beside.string());
-  if (request.source == spec.program) {
-    patched.program = patched_source;
-  } else {
-    patched.kernel_source = patched_source;
-  }
-  const std::filesystem::path bitcode = vgpu::build_device(patched, directory);
+  const std::filesystem::path patched = directory / applied.source.filename();
+  write_file(patched, applied.splice.patched);
+  const std::filesystem::path bitcode =
+      triton ? build_patched_triton(spec, patched, directory)
+             : build_patched(*unit, applied.source, patched, directory);
   applied.comparison = vgpu::compare_blocks(spec, built, bitcode,
                                             verify_grid(swizzle.formula, launch.shape).permutation,
                                             compared_blocks(launch.trace), 1);

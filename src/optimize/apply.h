@@ -29,6 +29,7 @@ std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proo
                         const vgpu::ProgramSpec& spec);
 
 struct Applied {
+  std::filesystem::path source;  ///< the file that the patch changes
   splice::SpliceResult splice;
   vgpu::BlockComparison comparison;  ///< on the virtual GPU, on the launch as traced
 };

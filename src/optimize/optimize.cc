@@ -261,7 +261,11 @@ void decide_exactly(std::vector<Ranked>& finalists, Judge& judge, Objective obje
 void try_apply(OptimizeOutcome& o, const vgpu::ProgramSpec& spec,
                std::optional<vgpu::BuiltProgram>& built, const fs::path& scratch) {
   if (!o.best_swizzle || !o.proof) return;
-  if (!is_source(vgpu::spliced_source(spec))) {
+  if (is_trace_file(spec.program)) {
+    o.not_applied = "a trace has no source";
+    return;
+  }
+  if (vgpu::is_launch_spec(spec.program) && !is_source(vgpu::spliced_source(spec))) {
     o.not_applied = "the kernel was not given as source";
     return;
   }

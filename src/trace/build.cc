@@ -597,4 +597,17 @@ void build_trace(Trace& trace, const RunBlock& run, const BuildOptions& options)
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+void build_trace(Trace& trace, const PatternTable& patterns, const std::vector<RawBlock>& blocks) {
+  const auto start = std::chrono::steady_clock::now();
+  const RunBlock none;
+  const BuildOptions options;
+  Build build(trace, none, options);
+  trace.blocks.resize(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) add_raw_block(build, i, blocks[i]);
+  trace.patterns = patterns.patterns();
+  trace.method.blocks_run += blocks.size();
+  trace.method.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace swizzleperf

@@ -35,4 +35,7 @@ struct BuildOptions {
 /// set.
 void build_trace(Trace& trace, const RunBlock& run, const BuildOptions& options);
 
+/// The same from blocks that were all run already, by linear index, with patterns of one table.
+void build_trace(Trace& trace, const PatternTable& patterns, const std::vector<RawBlock>& blocks);
+
 }  // namespace swizzleperf

@@ -53,6 +53,8 @@ struct KernelInfo {
   std::vector<bool> arg_is_pointer;
   std::uint32_t kernarg_bytes = 0;
   std::uint32_t static_lds_bytes = 0;
+  std::uint32_t wave_lanes = 64;
+  bool allocates = false;  ///< calls malloc or free: a launch needs a heap
 };
 
 struct DeviceVariable {
@@ -64,11 +66,14 @@ struct DeviceVariable {
 
 enum class Mode { kFunctional, kAddress };
 
+class DeviceHeap;
+
 struct Launch {
   Dim3 grid;
   Dim3 block;
   std::uint32_t dynamic_lds_bytes = 0;
   std::span<const std::byte> kernargs;  ///< kernarg_bytes, packed as the AMDGPU ABI packs them
+  DeviceHeap* heap = nullptr;           ///< for kernels that allocate; null = they cannot
   std::uint64_t step_limit = 0;         ///< wave instructions a block may execute; 0 = none
 };
 
@@ -107,6 +112,12 @@ class GridObserver : public AccessObserver {
   virtual void ended() = 0;
 };
 
+/// What a block alone, or a whole launch, is stopped with when it waits for what never comes.
+class WaitsForEver : public Error {
+ public:
+  using Error::Error;
+};
+
 /// One module of device code, parsed, checked and translated on demand. Thread-safe once loaded.
 class Module {
  public:
@@ -119,6 +130,8 @@ class Module {
   [[nodiscard]] virtual const std::vector<DeviceVariable>& variables() const = 0;
   /// Where the runtime put a device variable; before the first run.
   virtual void place_variable(const std::string& symbol, std::uint64_t address) = 0;
+  /// After all are placed: writes initial values that are addresses of other variables.
+  virtual void link_variables() = 0;
 
   /// Runs one block. `recorder` may be null. In functional mode memory is written directly.
   virtual void run_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
@@ -134,10 +147,31 @@ class Module {
                            const DeviceMemory& memory, AccessObserver& observer) = 0;
 
   /// Runs a whole launch in functional mode on all cores (blocks in dispatch order, so a kernel
-  /// that uses atomics gives the same result for one thread).
+  /// that uses atomics gives the same result for one thread). Blocks that wait for each other, at a
+  /// barrier of the grid or by looking at memory, make progress. What kernels print goes to stdout.
   virtual void run_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
                         unsigned threads) = 0;
+
+  /// Does what a block asks of memory depend on the others: does it take its work from a counter,
+  /// or wait for what another block writes? Then run_block on its own says nothing true, and
+  /// record_grid is the way.
+  virtual bool needs_order(const KernelInfo& kernel, const Launch& launch,
+                           const DeviceMemory& memory) = 0;
+
+  /// Runs a whole launch in functional mode, in dispatch order on this thread, and records every
+  /// block: blocks[i] is that of linear index i, with patterns of `patterns`.
+  virtual void record_grid(const KernelInfo& kernel, const Launch& launch,
+                           const DeviceMemory& memory, PatternTable& patterns,
+                           std::vector<RawBlock>& blocks) = 0;
 };
+
+/// What becomes of a second definition of a name.
+enum class OnConflict { kRefuse, kTakeLast };
+
+/// Links modules of device code, as a device linker links objects. Throws Error(kInput) naming what
+/// is defined twice.
+std::vector<std::byte> link_bitcode(const std::vector<std::span<const std::byte>>& parts,
+                                    OnConflict on_conflict);
 
 /// Registers of a kernel as the real code generator allocates them.
 struct CodegenResources {

@@ -37,24 +37,51 @@ struct ProgramSpec {
   std::filesystem::path save_directory;
 };
 
+enum class Language { kC, kCpp, kHip, kCuda };
+
+/// One compiled source file, as the objects made of it remember it: enough to compile a changed
+/// copy. Paths in it are absolute, but for the source's.
+struct Unit {
+  std::filesystem::path source;     ///< as the compiler was told: relative to the directory
+  std::filesystem::path directory;  ///< where the compiler was called
+  Language language = Language::kHip;
+  std::string arch;
+  bool linked = false;               ///< its device code may refer to other units' (rdc)
+  std::vector<std::string> options;  ///< for clang, of both halves
+  std::vector<std::string> kernels;  ///< demangled
+};
+
 /// A program built for the virtual GPU, in a new directory inside the given work directory, whose
-/// owner removes it. A program that was given as an executable has no bitcode and no command.
+/// owner removes it.
 struct BuiltProgram {
   std::filesystem::path directory;
   std::filesystem::path executable;
-  std::filesystem::path device_bitcode;
-  std::vector<std::string> compile_command;  ///< of the device half, for messages and for splice
+  std::vector<Unit> units;  ///< with device code
   /// What the executable gets instead of the spec's arguments.
   std::optional<std::vector<std::string>> arguments;
   std::vector<std::string> notes;  ///< sentences for the user
 };
 
-/// Compiles. Throws Error(kInput) with the compiler's first error when the program is at fault.
+/// Compiles and links, or takes an executable that the drop-in compilers made. Throws Error(kInput)
+/// with the compiler's first error when the program is at fault.
 BuiltProgram build_program(const ProgramSpec& spec, const std::filesystem::path& work_directory);
 
-/// Compiles only the device half and returns the bitcode's file: enough for compare_blocks.
+/// The unit that defines a kernel (demangled name). Throws Error(kInput) when there is none.
+const Unit& unit_of(const BuiltProgram& program, const std::string& kernel);
+
+/// clang's arguments for parsing the unit's device half.
+std::vector<std::string> parse_arguments(const Unit& unit);
+
+/// Compiles the device half of a unit, from `source` in place of its own file, and returns the
+/// bitcode's file: enough for compare_blocks.
+std::filesystem::path build_device(const Unit& unit, const std::filesystem::path& source,
+                                   const std::filesystem::path& work_directory);
+
+/// The same of a program's own source.
 std::filesystem::path build_device(const ProgramSpec& spec,
                                    const std::filesystem::path& work_directory);
+
+bool is_launch_spec(const std::filesystem::path& program);
 
 /// The source file that holds the kernel: the program, or what its launch spec names.
 std::filesystem::path spliced_source(const ProgramSpec& spec);

@@ -214,6 +214,14 @@ TEST_F(Check, ALookBackScanWaits) {
               HasSubstr("it waits for that: run alone, it does not end"));
 }
 
+TEST_F(Check, BlocksThatWaitForLaterOnesTakeTurns) {
+  const json result = found({"look-ahead", "6"}, {"--must-write", "out"});
+  EXPECT_THAT(result["failed"], ElementsAre("communication"));
+  // Five that read, and the last one, which overwrites what others saw before it was there.
+  EXPECT_EQ(result["communication"]["blocks"], 6);
+  EXPECT_EQ(result["communication"]["examples"][0]["waits"], true);
+}
+
 TEST_F(Check, AReadThatALaterBlockOverwrites) {
   const json result = found({"shift", "6"});
   EXPECT_THAT(result["failed"], ElementsAre("communication"));

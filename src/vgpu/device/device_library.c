@@ -12,8 +12,9 @@
 // A GPU's own results may differ in the last bit of such functions; comparisons of an original with
 // its patched kernel do not, since both use the same ones.
 //
-// Images, device-side malloc, grid-wide and multi-device synchronisation are absent: a kernel that
-// uses them is refused by that name. Text printed by a kernel is dropped.
+// What only the runtime can do stays undefined too: printf's messages, malloc, the barrier of the
+// grid. Images and synchronisation of several devices are absent: a kernel that uses them is refused
+// by that name.
 
 #define API __attribute__((always_inline))
 
@@ -23,6 +24,7 @@ typedef unsigned int u32;
 typedef unsigned long u64;
 typedef _Float16 half;
 typedef half half2 __attribute__((ext_vector_type(2)));
+typedef unsigned short ushort2 __attribute__((ext_vector_type(2)));
 typedef short short2 __attribute__((ext_vector_type(2)));
 typedef float float2 __attribute__((ext_vector_type(2)));
 #define PRIVATE __attribute__((address_space(5)))
@@ -143,6 +145,11 @@ BLOCK_REDUCTION(add, 0, add)
 BLOCK_REDUCTION(and, ~0, and)
 BLOCK_REDUCTION(or, 0, or)
 
+// ---- The grid --------------------------------------------------------------------------------
+// __ockl_grid_sync is a control-flow matter of the engine.
+
+API _Bool __ockl_grid_is_valid(void) { return 1; }
+
 // ---- Integers --------------------------------------------------------------------------------
 
 API u8 __ockl_clz_u8(u8 x) { return x ? (u8)(__builtin_clz(x) - 24) : 8; }
@@ -177,24 +184,34 @@ API float __ockl_fdot2(half2 a, half2 b, float c, _Bool saturate) {
   const float r = __builtin_fmaf((float)a.x, (float)b.x, __builtin_fmaf((float)a.y, (float)b.y, c));
   return saturate ? __builtin_fminf(__builtin_fmaxf(r, 0.0f), 1.0f) : r;
 }
+API int __ockl_sdot2(short2 a, short2 b, int c, _Bool saturate) {
+  const long r = (long)c + (long)a.x * b.x + (long)a.y * b.y;
+  if (!saturate) return (int)r;
+  return r > 2147483647l ? 2147483647 : r < -2147483648l ? (int)-2147483648l : (int)r;
+}
+API u32 __ockl_udot2(ushort2 a, ushort2 b, u32 c, _Bool saturate) {
+  const u64 r = (u64)c + (u64)a.x * b.x + (u64)a.y * b.y;
+  return saturate && r > 0xffffffffu ? 0xffffffffu : (u32)r;
+}
+#define DOT(name, T, element, parts, wide, low, high)                             \
+  API T __ockl_##name(T a, T b, T c, _Bool saturate) {                            \
+    wide r = c;                                                                   \
+    for (int i = 0; i < parts; ++i) {                                             \
+      const int bits = 32 / parts;                                                \
+      const wide x = (element)((element)((u32)a << (32 - bits - bits * i))) >> (32 - bits); \
+      const wide y = (element)((element)((u32)b << (32 - bits - bits * i))) >> (32 - bits); \
+      r += x * y;                                                                 \
+    }                                                                             \
+    return saturate ? (T)(r < low ? low : r > high ? high : r) : (T)r;            \
+  }
+DOT(sdot4, int, int, 4, long, -2147483648l, 2147483647l)
+DOT(udot4, u32, u32, 4, u64, 0ul, 0xfffffffful)
+DOT(sdot8, int, int, 8, long, -2147483648l, 2147483647l)
+DOT(udot8, u32, u32, 8, u64, 0ul, 0xfffffffful)
+
 API void __ockl_atomic_add_noret_f32(float* address, float value) {
   __scoped_atomic_fetch_add(address, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
-
-// ---- Text from kernels is dropped ------------------------------------------------------------
-
-API u64 __ockl_printf_begin(u64 version) { return 0; }
-API u64 __ockl_printf_append_args(u64 d, u32 n, u64 a, u64 b, u64 c, u64 e, u64 f, u64 g, u64 h,
-                                  u32 last) {
-  return 0;
-}
-API u64 __ockl_printf_append_string_n(u64 d, const char* text, u64 n, u32 last) { return 0; }
-API u64 __ockl_fprintf_stderr_begin(void) { return 0; }
-API u64 __ockl_fprintf_append_args(u64 d, u32 n, u64 a, u64 b, u64 c, u64 e, u64 f, u64 g, u64 h,
-                                   u32 last) {
-  return 0;
-}
-API u64 __ockl_fprintf_append_string_n(u64 d, const char* text, u64 n, u32 last) { return 0; }
 
 // ---- Arithmetic with one right answer --------------------------------------------------------
 
@@ -239,7 +256,7 @@ API double __ocml_ldexp_f64(double x, int e) { return __builtin_ldexp(x, e); }
 API float __ocml_scalbn_f32(float x, int e) { return __builtin_ldexpf(x, e); }
 API double __ocml_scalbn_f64(double x, int e) { return __builtin_ldexp(x, e); }
 
-// Round-to-nearest forms; directed rounding is refused by name.
+// Round-to-nearest forms.
 #define NEAREST(T, type)                                                         \
   API type __ocml_add_rte_##T(type x, type y) { return x + y; }                  \
   API type __ocml_sub_rte_##T(type x, type y) { return x - y; }                  \
@@ -249,6 +266,69 @@ API double __ocml_scalbn_f64(double x, int e) { return __builtin_ldexp(x, e); }
   API type __ocml_fma_rte_##T(type x, type y, type z) { return __builtin_elementwise_fma(x, y, z); }
 NEAREST(f32, float)
 NEAREST(f64, double)
+
+// Directed rounding: the nearest result, moved by one step if the exact one lies on the other side.
+// What is left of the exact result is computed without error where no exponent runs over; that of a
+// fused multiply-add in single precision comes from double, which holds it but for the rarest ties.
+
+#define DIRECTED(T, type, bits_t, sign_bit)                                                \
+  static type step_##T(type x, int up) {                                                   \
+    bits_t u = __builtin_bit_cast(bits_t, x);                                              \
+    if (x != x || __builtin_isinf(x)) return x;                                            \
+    if ((u << 1) == 0) return __builtin_bit_cast(type, (bits_t)(up ? 1 : sign_bit | 1));   \
+    u += ((u & sign_bit) == 0) == up ? (bits_t)1 : (bits_t) - 1;                           \
+    return __builtin_bit_cast(type, u);                                                    \
+  }                                                                                        \
+  /* left = exact - r; to = -1 down, 1 up, 0 towards zero */                               \
+  static type directed_##T(type r, type left, int to) {                                    \
+    if (left == 0 || left != left) return r;                                               \
+    const int up = left > 0;                                                               \
+    const int wants_up = to > 0 || (to == 0 && r < 0);                                     \
+    return up == wants_up ? step_##T(r, up) : r;                                           \
+  }                                                                                        \
+  static type left_of_sum_##T(type a, type b, type s) {                                    \
+    const type back = s - a;                                                               \
+    return (a - (s - back)) + (b - back);                                                  \
+  }                                                                                        \
+  static type left_of_quotient_##T(type a, type b, type q) {                               \
+    const type rest = __builtin_elementwise_fma(-q, b, a);                                 \
+    return b < 0 ? -rest : rest;                                                           \
+  }                                                                                        \
+  DIRECTION(T, type, rtn, -1)                                                              \
+  DIRECTION(T, type, rtp, 1)                                                               \
+  DIRECTION(T, type, rtz, 0)
+#define DIRECTION(T, type, mode, to)                                                     \
+  API type __ocml_add_##mode##_##T(type a, type b) {                                     \
+    const type s = a + b;                                                                \
+    return directed_##T(s, left_of_sum_##T(a, b, s), to);                                \
+  }                                                                                      \
+  API type __ocml_sub_##mode##_##T(type a, type b) { return __ocml_add_##mode##_##T(a, -b); } \
+  API type __ocml_mul_##mode##_##T(type a, type b) {                                     \
+    const type p = a * b;                                                                \
+    return directed_##T(p, __builtin_elementwise_fma(a, b, -p), to);                     \
+  }                                                                                      \
+  API type __ocml_div_##mode##_##T(type a, type b) {                                     \
+    const type q = a / b;                                                                \
+    return directed_##T(q, left_of_quotient_##T(a, b, q), to);                           \
+  }                                                                                      \
+  API type __ocml_sqrt_##mode##_##T(type a) {                                            \
+    const type r = __builtin_elementwise_sqrt(a);                                        \
+    return directed_##T(r, __builtin_elementwise_fma(-r, r, a), to);                     \
+  }
+DIRECTED(f32, float, u32, 0x80000000u)
+DIRECTED(f64, double, u64, 0x8000000000000000ul)
+
+#define DIRECTED_FMA(mode, to)                                                       \
+  API float __ocml_fma_##mode##_f32(float a, float b, float c) {                     \
+    const float r = __builtin_elementwise_fma(a, b, c);                              \
+    const double product = (double)a * (double)b;                                    \
+    const double sum = product + (double)c;                                          \
+    const double left = (sum - (double)r) + left_of_sum_f64(product, (double)c, sum); \
+    return directed_f32(r, left > 0 ? 1.0f : left < 0 ? -1.0f : 0.0f, to);           \
+  }
+DIRECTED_FMA(rtn, -1)
+DIRECTED_FMA(rtp, 1)
+DIRECTED_FMA(rtz, 0)
 
 // The fast forms are the intrinsics of the same name: one instruction on hardware.
 API float __ocml_native_sin_f32(float x) { return __builtin_elementwise_sin(x); }
@@ -299,6 +379,31 @@ API float __ocml_native_rsqrt_f32(float x) { return 1.0f / __builtin_elementwise
   }
 COMPOSITIONS(f32, float)
 COMPOSITIONS(f64, double)
+
+#define DISTRIBUTIONS(T, type)                                                                  \
+  extern type __ocml_erfc_##T(type);                                                            \
+  extern type __ocml_erfcinv_##T(type);                                                         \
+  extern type __ocml_exp2_##T(type);                                                            \
+  extern type __ocml_remainder_##T(type, type);                                                 \
+  API type __ocml_ncdf_##T(type x) {                                                            \
+    return (type)0.5 * __ocml_erfc_##T(x * (type)-0.70710678118654752440);                      \
+  }                                                                                             \
+  API type __ocml_ncdfinv_##T(type x) {                                                         \
+    return (type)-1.41421356237309504880 * __ocml_erfcinv_##T(x + x);                           \
+  }                                                                                             \
+  API type __ocml_scalb_##T(type x, type y) { return x * __ocml_exp2_##T(y); }                  \
+  /* The sign and the lower seven bits of the quotient, of which the fraction is exact. */      \
+  API type __ocml_remquo_##T(type x, type y, PRIVATE int* quotient) {                           \
+    const type r = __ocml_remainder_##T(x, y);                                                  \
+    const type wide = __ocml_remainder_##T(x, y * (type)128);                                   \
+    const int low = (int)__builtin_elementwise_rint((wide - r) / y);                            \
+    const int magnitude = (low < 0 ? -low : low) & 127;                                         \
+    *quotient = (x < 0) != (y < 0) ? -(low <= 0 ? magnitude : (128 - magnitude) & 127)          \
+                                   : (low >= 0 ? magnitude : (128 - magnitude) & 127);          \
+    return r;                                                                                   \
+  }
+DISTRIBUTIONS(f32, float)
+DISTRIBUTIONS(f64, double)
 
 API float __ocml_frexp_f32(float x, PRIVATE int* exponent) {
   int e;

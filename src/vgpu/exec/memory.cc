@@ -74,10 +74,12 @@ void fault(const Wave& wave, const Op& op, std::uint32_t lane, const std::string
                                 what));
 }
 
-Region find_region(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t address,
-                   Intent intent) {
+namespace {
+
+/// As find_region, for any number of bytes.
+Region find_stretch(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t address,
+                    std::uint64_t bytes, Intent intent) {
   const BlockRun& run = *wave.run;
-  const std::uint64_t bytes = op.bytes;
   for (const auto* list : {&run.memory->allocations, run.own_memory}) {
     const Allocation* a = find_in(*list, address);
     if (a != nullptr && within(a->base, a->bytes, address, bytes)) {
@@ -99,6 +101,31 @@ Region find_region(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t a
       wave, op, lane,
       fmt::format("{} {} bytes at {}{:#x}: {}", verb(intent), bytes, null ? "a null pointer, " : "",
                   address, null ? "no memory is there" : nearest(*run.memory, address)));
+}
+
+}  // namespace
+
+Region find_region(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t address,
+                   Intent intent) {
+  return find_stretch(wave, op, lane, address, op.bytes, intent);
+}
+
+const void* readable(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t address,
+                     std::uint64_t bytes) {
+  const std::uint64_t offset = address & 0xffffffff;
+  switch (address & kApertureMask) {
+    case kLdsAperture:
+      if (offset + bytes > wave.run->lds.size()) fault_lds(wave, op, lane, offset);
+      return wave.run->lds.data() + offset;
+    case kPrivateAperture: {
+      const std::uint64_t size = wave.run->program->private_bytes;
+      if (offset + bytes > size) fault_private(wave, op, lane, offset);
+      return wave.private_memory + size * lane + offset;
+    }
+    default:
+      find_stretch(wave, op, lane, address, bytes, Intent::kRead);
+      return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  }
 }
 
 void fault_lds(const Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t offset) {

@@ -7,65 +7,106 @@
 #include <llvm/IR/Module.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include "swizzleperf/error.h"
 #include "vgpu/exec.h"
+#include "vgpu/exec/grid.h"
 #include "vgpu/exec/run.h"
 #include "vgpu/exec/slice.h"
 #include "vgpu/exec/translate.h"
+#include "vgpu/exec/waiting.h"
+#include "vgpu/exec/wave.h"
 
 namespace swizzleperf::vgpu {
 namespace {
 
-/// Writes a constant as memory holds it. False if it contains an address, which is not known yet.
-bool write_bytes(const llvm::Constant* c, const llvm::DataLayout& layout, std::byte* out) {
-  llvm::Type* type = c->getType();
-  if (llvm::isa<llvm::UndefValue>(c) || c->isNullValue()) return true;
-  const auto write = [&](const llvm::APInt& bits) {
-    const std::size_t bytes = layout.getTypeStoreSize(type).getFixedValue();
+/// A place in a variable that holds the address of another, or of a function.
+struct AddressInside {
+  std::uint64_t offset;  // in the variable
+  std::uint32_t bytes;
+  const llvm::GlobalValue* target;
+  std::uint64_t plus;
+};
+
+/// Writes a constant as memory holds it; addresses, which are not known yet, go into `addresses`.
+class ConstantWriter {
+ public:
+  ConstantWriter(const llvm::DataLayout& layout, std::vector<std::byte>& out,
+                 std::vector<AddressInside>& addresses)
+      : layout_(layout), out_(out), addresses_(addresses) {}
+
+  /// False if the constant is an expression beyond "address plus offset".
+  bool write(const llvm::Constant* c, std::uint64_t at) {
+    llvm::Type* type = c->getType();
+    if (llvm::isa<llvm::UndefValue>(c) || c->isNullValue()) return true;
+    if (const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(c)) {
+      write_bits(integer->getValue(), type, at);
+      return true;
+    }
+    if (const auto* number = llvm::dyn_cast<llvm::ConstantFP>(c)) {
+      write_bits(number->getValueAPF().bitcastToAPInt(), type, at);
+      return true;
+    }
+    if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
+      const llvm::StructLayout* fields = layout_.getStructLayout(structure);
+      bool complete = true;
+      for (unsigned k = 0; k < structure->getNumElements(); ++k)
+        complete &=
+            write(c->getAggregateElement(k), at + fields->getElementOffset(k).getFixedValue());
+      return complete;
+    }
+    return type->isArrayTy() || type->isVectorTy() ? write_elements(c, at) : write_address(c, at);
+  }
+
+ private:
+  void write_bits(const llvm::APInt& bits, llvm::Type* type, std::uint64_t at) {
+    const std::size_t bytes = layout_.getTypeStoreSize(type).getFixedValue();
     for (std::size_t k = 0; k < bytes; ++k) {
       const unsigned width =
           std::min<unsigned>(8, bits.getBitWidth() - static_cast<unsigned>(8 * k));
-      out[k] =
+      out_[at + k] =
           static_cast<std::byte>(bits.extractBitsAsZExtValue(width, static_cast<unsigned>(8 * k)));
     }
-  };
-  if (const auto* integer = llvm::dyn_cast<llvm::ConstantInt>(c)) {
-    write(integer->getValue());
-    return true;
   }
-  if (const auto* number = llvm::dyn_cast<llvm::ConstantFP>(c)) {
-    write(number->getValueAPF().bitcastToAPInt());
-    return true;
-  }
-  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
-    const llvm::StructLayout* fields = layout.getStructLayout(structure);
+
+  bool write_elements(const llvm::Constant* c, std::uint64_t at) {
+    llvm::Type* type = c->getType();
+    const bool is_array = type->isArrayTy();
+    llvm::Type* element = is_array ? type->getArrayElementType()
+                                   : llvm::cast<llvm::FixedVectorType>(type)->getElementType();
+    const std::uint64_t n = is_array ? type->getArrayNumElements()
+                                     : llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
+    const std::uint64_t step = is_array ? layout_.getTypeAllocSize(element).getFixedValue()
+                                        : layout_.getTypeStoreSize(element).getFixedValue();
     bool complete = true;
-    for (unsigned k = 0; k < structure->getNumElements(); ++k)
-      complete &= write_bytes(c->getAggregateElement(k), layout,
-                              out + fields->getElementOffset(k).getFixedValue());
+    for (std::uint64_t k = 0; k < n; ++k)
+      complete &= write(c->getAggregateElement(static_cast<unsigned>(k)), at + k * step);
     return complete;
   }
-  if (!type->isArrayTy() && !type->isVectorTy()) return false;
-  const bool is_array = type->isArrayTy();
-  llvm::Type* element = is_array ? type->getArrayElementType()
-                                 : llvm::cast<llvm::FixedVectorType>(type)->getElementType();
-  const std::uint64_t n = is_array ? type->getArrayNumElements()
-                                   : llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
-  const std::uint64_t step = is_array ? layout.getTypeAllocSize(element).getFixedValue()
-                                      : layout.getTypeStoreSize(element).getFixedValue();
-  bool complete = true;
-  for (std::uint64_t k = 0; k < n; ++k)
-    complete &=
-        write_bytes(c->getAggregateElement(static_cast<unsigned>(k)), layout, out + k * step);
-  return complete;
-}
+
+  bool write_address(const llvm::Constant* c, std::uint64_t at) {
+    const auto bytes =
+        static_cast<std::uint32_t>(layout_.getTypeStoreSize(c->getType()).getFixedValue());
+    if (const auto* e = llvm::dyn_cast<llvm::ConstantExpr>(c))
+      if (e->getOpcode() == llvm::Instruction::PtrToInt) c = e->getOperand(0);
+    if (!c->getType()->isPointerTy() || bytes != 8) return false;
+    llvm::APInt plus(layout_.getIndexTypeSizeInBits(c->getType()), 0);
+    const llvm::Value* target =
+        c->stripAndAccumulateConstantOffsets(layout_, plus, /*AllowNonInbounds=*/true);
+    const auto* global = llvm::dyn_cast<llvm::GlobalValue>(target);
+    if (global == nullptr) return false;
+    addresses_.push_back({at, bytes, global, plus.getZExtValue()});
+    return true;
+  }
+
+  const llvm::DataLayout& layout_;
+  std::vector<std::byte>& out_;
+  std::vector<AddressInside>& addresses_;
+};
 
 std::vector<std::string> argument_names(const llvm::Function& f) {
   std::vector<std::string> names;
@@ -76,6 +117,15 @@ std::vector<std::string> argument_names(const llvm::Function& f) {
         if (variable->getArg() != 0 && variable->getArg() <= names.size())
           names[variable->getArg() - 1] = variable->getName().str();
   return names;
+}
+
+bool calls(const llvm::Function& f, const char* name) {
+  const llvm::Function* callee = f.getParent()->getFunction(name);
+  return callee != nullptr &&
+         std::any_of(callee->user_begin(), callee->user_end(), [&](const llvm::User* user) {
+           const auto* call = llvm::dyn_cast<llvm::Instruction>(user);
+           return call != nullptr && call->getFunction() == &f;
+         });
 }
 
 KernelInfo describe(const llvm::Function& f) {
@@ -99,8 +149,12 @@ KernelInfo describe(const llvm::Function& f) {
   }
   info.kernarg_bytes = static_cast<std::uint32_t>(end);
   info.static_lds_bytes = lay_out_lds(f).bytes;
+  info.allocates = calls(f, "__ockl_dm_alloc") || calls(f, "__ockl_dm_dealloc");
   return info;
 }
+
+/// Defined in every module of CUDA code (device/cuda/swizzleperf_cuda.h).
+constexpr const char* kWarpMark = "__swizzleperf_warp_lanes";
 
 std::string cpu_of(const llvm::Function& f, const char* attribute) {
   return f.hasFnAttribute(attribute) ? f.getFnAttribute(attribute).getValueAsString().str() : "";
@@ -111,10 +165,13 @@ class LoadedModule final : public Module {
   LoadedModule(std::span<const std::byte> bitcode, const std::string& name) {
     module_ = parse_module(context_, bitcode, name);
     target_ = amdgpu_target(target_cpu(*module_), "");
+    warps_ = module_->getNamedGlobal(kWarpMark) != nullptr;
     prepare_module(*module_, *target_);
-    for (const llvm::Function& f : *module_)
-      if (f.getCallingConv() == llvm::CallingConv::AMDGPU_KERNEL && !f.isDeclaration())
-        kernels_.push_back(describe(f));
+    for (const llvm::Function& f : *module_) {
+      if (f.getCallingConv() != llvm::CallingConv::AMDGPU_KERNEL || f.isDeclaration()) continue;
+      kernels_.push_back(describe(f));
+      kernels_.back().wave_lanes = wave_lanes(f);
+    }
     for (const llvm::GlobalVariable& v : module_->globals()) add_variable(v);
   }
 
@@ -124,6 +181,12 @@ class LoadedModule final : public Module {
   void place_variable(const std::string& symbol, std::uint64_t address) override {
     const std::scoped_lock lock(mutex_);
     addresses_[symbol] = address;
+  }
+
+  void link_variables() override {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [symbol, inside] : addresses_inside_)
+      if (addresses_.contains(symbol)) write_addresses(symbol);
   }
 
   void run_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index, Mode mode,
@@ -136,11 +199,9 @@ class LoadedModule final : public Module {
 
   void watch_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
                   GridObserver& observer) override {
-    for (std::uint64_t block = 0; block < launch.grid.count(); ++block) {
-      observer.turn(block);
-      watch_block(kernel, launch, unlinear(block, launch.grid), memory, observer);
-      observer.ended();
-    }
+    check(kernel, launch);
+    const Program& code = program(kernel, launch, Mode::kFunctional, memory);
+    vgpu::run_grid(code, launch, memory, own_memory_, {1, {}, {}, &observer});
   }
 
   void watch_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
@@ -155,35 +216,38 @@ class LoadedModule final : public Module {
                 unsigned threads) override {
     check(kernel, launch);
     const Program& code = program(kernel, launch, Mode::kFunctional, memory);
-    const std::uint64_t blocks = launch.grid.count();
-    std::atomic<std::uint64_t> next{0};
-    std::mutex failure_mutex;
-    std::uint64_t failed_block = ~std::uint64_t{0};
-    std::exception_ptr failure;
-    const auto work = [&] {
-      BlockRun run;
-      attach(run, code, launch, memory, own_memory_);
-      for (std::uint64_t b = next++; b < blocks; b = next++) {
-        try {
-          vgpu::run_block(run, unlinear(b, launch.grid), nullptr);
-        } catch (...) {
-          const std::scoped_lock lock(failure_mutex);
-          if (b < failed_block) {
-            failed_block = b;
-            failure = std::current_exception();
-          }
-          next = blocks;
-        }
-      }
+    vgpu::run_grid(code, launch, memory, own_memory_, {threads, {}, {}, nullptr});
+  }
+
+  bool needs_order(const KernelInfo& kernel, const Launch& launch,
+                   const DeviceMemory& memory) override {
+    check(kernel, launch);
+    const std::scoped_lock lock(mutex_);
+    Kernel& known = facts(kernel);
+    if (!known.sliced) slice(kernel, known);
+    return known.takes_work_from_atomics ||
+           (known.waits_on_memory && roots_may_meet(known, launch, memory));
+  }
+
+  void record_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
+                   PatternTable& patterns, std::vector<RawBlock>& blocks) override {
+    check(kernel, launch);
+    const Program& code = program(kernel, launch, Mode::kFunctional, memory);
+    const auto waves =
+        static_cast<std::uint32_t>((launch.block.count() + code.wave_lanes - 1) / code.wave_lanes);
+    blocks.resize(launch.grid.count());
+    std::map<std::uint64_t, BlockRecorder> recorders;  // of the blocks that have begun
+    GridOptions options;
+    options.recorder = [&](std::uint64_t block) {
+      BlockRecorder& recorder = recorders.try_emplace(block, patterns).first->second;
+      recorder.begin(waves);
+      return &recorder;
     };
-    // Blocks are handed out in dispatch order, so that one that waits for an earlier one finds it
-    // done or running.
-    std::vector<std::thread> helpers;
-    const std::uint64_t wanted = std::min<std::uint64_t>(std::max(threads, 1U), blocks);
-    for (std::uint64_t k = 1; k < wanted; ++k) helpers.emplace_back(work);
-    work();
-    for (std::thread& helper : helpers) helper.join();
-    if (failure) std::rethrow_exception(failure);
+    options.finished = [&](std::uint64_t block) {
+      blocks[block] = recorders.at(block).finish();
+      recorders.erase(block);
+    };
+    vgpu::run_grid(code, launch, memory, own_memory_, options);
   }
 
  private:
@@ -193,6 +257,9 @@ class LoadedModule final : public Module {
     std::unique_ptr<Program> functional;
     std::unique_ptr<Program> addresses;
     std::unique_ptr<Program> addresses_and_stores;
+    bool sliced = false;  // the rest is known
+    bool takes_work_from_atomics = false;
+    bool waits_on_memory = false;
     std::vector<PointerRoot> needed_loads;  // of the address slice
     std::vector<PointerRoot> stores;
   };
@@ -200,15 +267,18 @@ class LoadedModule final : public Module {
   void add_variable(const llvm::GlobalVariable& v) {
     const unsigned space = v.getAddressSpace();
     const bool in_memory = space == kGlobalSpace || space == kConstantSpace || space == kFlatSpace;
-    if (!in_memory || v.isDeclaration() || v.getName().starts_with("llvm.")) return;
+    if (!in_memory || v.isDeclaration() || v.getName().starts_with("llvm.") ||
+        v.getName().starts_with(kWarpMark))
+      return;
     const llvm::DataLayout& layout = module_->getDataLayout();
     DeviceVariable variable;
     variable.symbol = v.getName().str();
     variable.bytes = layout.getTypeAllocSize(v.getValueType()).getFixedValue();
     variable.align = layout.getPreferredAlign(&v).value();
     variable.initial.resize(variable.bytes);
-    if (!write_bytes(v.getInitializer(), layout, variable.initial.data()))
-      holds_addresses_.insert(variable.symbol);
+    if (!ConstantWriter(layout, variable.initial, addresses_inside_[variable.symbol])
+             .write(v.getInitializer(), 0))
+      too_complex_.insert(variable.symbol);
     variables_.push_back(std::move(variable));
   }
 
@@ -219,10 +289,10 @@ class LoadedModule final : public Module {
     if (v.isDeclaration())
       throw input_error(
           fmt::format("device variable '{}' is declared but defined nowhere", symbol));
-    if (holds_addresses_.contains(symbol))
+    if (too_complex_.contains(symbol))
       throw input_error(fmt::format(
-          "device variable '{}' is initialised with an address, which is not supported by the "
-          "virtual GPU",
+          "device variable '{}' is initialised with an expression of addresses that is not "
+          "supported by the virtual GPU",
           symbol));
     const auto placed = addresses_.find(symbol);
     if (placed != addresses_.end()) return placed->second;
@@ -238,7 +308,29 @@ class LoadedModule final : public Module {
     std::sort(own_memory_.begin(), own_memory_.end(),
               [](const Allocation& a, const Allocation& b) { return a.base < b.base; });
     addresses_[symbol] = base;
+    write_addresses(symbol);
     return base;
+  }
+
+  /// A number for each function whose address is taken: nobody calls through it (lower.h), but
+  /// pointers to functions are compared.
+  std::uint64_t function_address(const llvm::Function& f) {
+    const auto [it, is_new] = functions_.try_emplace(&f, functions_.size() + 1);
+    return kFunctionAperture + 16 * it->second;
+  }
+
+  /// Completes the initial value of a placed variable. Called under the lock.
+  void write_addresses(const std::string& symbol) {
+    for (const AddressInside& inside : addresses_inside_[symbol]) {
+      std::uint64_t address = inside.plus;
+      if (const auto* f = llvm::dyn_cast<llvm::Function>(inside.target))
+        address += function_address(*f);
+      else if (const auto* v = llvm::dyn_cast<llvm::GlobalVariable>(inside.target))
+        address += v->isDeclaration() ? 0 : variable_address(*v);
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): device addresses are host addresses
+      std::memcpy(reinterpret_cast<void*>(addresses_.at(symbol) + inside.offset), &address,
+                  sizeof address);
+    }
   }
 
   static void check(const KernelInfo& kernel, const Launch& launch) {
@@ -258,34 +350,47 @@ class LoadedModule final : public Module {
     ir.name = info.name;
     ir.argument_offsets = info.arg_offset;
     ir.variable_address = [this](const llvm::GlobalVariable& v) { return variable_address(v); };
-    ir.wave_lanes = wave_lanes(*kernel.function);
-    const Slice slice = slice_kernel(*kernel.function, kind, info.arg_offset);
-    if (kind == SliceKind::kAddresses) {
-      kernel.needed_loads = slice.needed_loads;
-      kernel.stores = slice.stores;
-    }
-    return translate(ir, slice);
+    ir.function_address = [this](const llvm::Function& f) { return function_address(f); };
+    ir.wave_lanes = info.wave_lanes;
+    return translate(ir, slice_kernel(*kernel.function, kind, info.arg_offset));
   }
 
-  static std::uint32_t wave_lanes(const llvm::Function& f) {
+  /// What the address slice says of the kernel.
+  static void slice(const KernelInfo& info, Kernel& kernel) {
+    const Slice slice = slice_kernel(*kernel.function, SliceKind::kAddresses, info.arg_offset);
+    kernel.needed_loads = slice.needed_loads;
+    kernel.stores = slice.stores;
+    kernel.takes_work_from_atomics = !slice.deciding_atomics.empty();
+    kernel.waits_on_memory = std::any_of(kernel.facts->loops().begin(), kernel.facts->loops().end(),
+                                         waits_in_or_below_for_global);
+    kernel.sliced = true;
+  }
+
+  Kernel& facts(const KernelInfo& info) {
+    Kernel& kernel = compiled_[info.symbol];
+    if (kernel.facts != nullptr) return kernel;
+    llvm::Function* f = module_->getFunction(info.symbol);
+    if (f == nullptr) throw input_error(fmt::format("no kernel named {} here", info.symbol));
+    kernel.function = f;
+    kernel.facts = std::make_unique<FunctionFacts>(*f, *target_);
+    return kernel;
+  }
+
+  [[nodiscard]] std::uint32_t wave_lanes(const llvm::Function& f) const {
+    if (warps_) return 32;
     return cpu_of(f, "target-features").find("+wavefrontsize32") != std::string::npos ? 32 : 64;
   }
 
   const Program& program(const KernelInfo& info, const Launch& launch, Mode mode,
                          const DeviceMemory& memory) {
     const std::scoped_lock lock(mutex_);
-    Kernel& kernel = compiled_[info.symbol];
-    if (kernel.facts == nullptr) {
-      llvm::Function* f = module_->getFunction(info.symbol);
-      if (f == nullptr) throw input_error(fmt::format("no kernel named {} here", info.symbol));
-      kernel.function = f;
-      kernel.facts = std::make_unique<FunctionFacts>(*f, *target_);
-    }
+    Kernel& kernel = facts(info);
     const auto get = [&](std::unique_ptr<Program>& slot, SliceKind kind) -> const Program& {
       if (slot == nullptr) slot = make(info, kernel, kind);
       return *slot;
     };
     if (mode == Mode::kFunctional) return get(kernel.functional, SliceKind::kEverything);
+    if (!kernel.sliced) slice(info, kernel);
     const Program& light = get(kernel.addresses, SliceKind::kAddresses);
     if (!roots_may_meet(kernel, launch, memory)) return light;
     return get(kernel.addresses_and_stores, SliceKind::kAddressesAndStores);
@@ -317,11 +422,14 @@ class LoadedModule final : public Module {
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::TargetMachine> target_;
+  bool warps_ = false;  ///< the module's waves have 32 lanes, whatever its architecture's have
   std::vector<KernelInfo> kernels_;
   std::vector<DeviceVariable> variables_;
-  std::set<std::string> holds_addresses_;
+  std::set<std::string> too_complex_;  // variables whose initial value we cannot write
+  std::map<std::string, std::vector<AddressInside>> addresses_inside_;
   std::mutex mutex_;  // over everything below
   std::map<std::string, std::uint64_t> addresses_;
+  std::map<const llvm::Function*, std::uint64_t> functions_;  // numbers
   std::map<std::string, Kernel> compiled_;
   std::vector<std::vector<std::byte>> storage_;
   std::vector<Allocation> own_memory_;

@@ -1,6 +1,6 @@
 // The operations of the virtual GPU, by code and element type.
 //
-// Their code is compiled once for any x86-64 and once for CPUs with AVX2 (ops.cc, twice); the table
+// Their code is compiled once for any x86-64 and once for CPUs with AVX2 (ops/lanes.h); the table
 // that fits the running CPU is chosen at first use. A code without a handler for a type does not
 // exist: translation refuses the instruction.
 #pragma once
@@ -107,6 +107,11 @@ enum class Code : std::uint8_t {
   kATanH,
   kErf,
   kErfC,
+  kErfInv,
+  kErfCInv,
+  kErfCX,
+  kI0,
+  kI1,
   kLGamma,
   kTGamma,
   kCbrt,
@@ -138,6 +143,22 @@ enum class Code : std::uint8_t {
   kCvtPkRtz,
   kDot4S,
   kDot4U,
+  kSadHiU8,
+  kSadU16,
+  kMSadU8,
+  kLerp,
+  kCvtPkU8,  // a = float, b = byte's number, c = old
+  kCvtPkNormI16,
+  kCvtPkNormU16,
+  kCvtPkI16,
+  kCvtPkU16,
+  kMulLegacy,
+  kSignBits,          // v_ffbh_i32
+  kFixup,             // v_div_fixup: a = quotient, b = denominator, c = numerator
+  kBitOp3,            // imm = truth table
+  kFromTiny,          // imm = byte | Tiny << 4
+  kToTiny,            // a, b = numbers, c = old; imm = half of the word | Tiny << 4
+  kToTinyStochastic,  // a = number, b = random bits, c = old; imm = byte | Tiny << 4
   // d = a + b * imm + imm2; b is i32 (signed, unsigned) or as wide as d
   kAddressS32,
   kAddressU32,
@@ -189,7 +210,13 @@ enum class Code : std::uint8_t {
   kIsAperture,  // mask: is a flat pointer in the aperture imm
   kToFlat32,
   kFromFlat32,  // imm = aperture
-  kMatrix,      // imm = index of the shape
+  // imm = index of the shape | Tiny of A << 16 | Tiny of B << 20 | byte of A's scales << 24 | of
+  // B's << 28
+  kMatrix,
+  // services of the runtime, lane by lane (services.cc)
+  kText,      // imm = TextCall; the list holds its operands
+  kAllocate,  // d = device malloc(a)
+  kRelease,   // device free(a)
   kCount
 };
 
@@ -209,12 +236,17 @@ enum class AtomicKind : std::uint8_t {
   kFSub,
   kFMax,
   kFMin,
+  kHalfPairAdd,  // of 32 bits: two additions
+  kBFloatPairAdd,
   kIncWrap,
   kDecWrap,
   kCondSub,
   kSubClamp,
   kCompareExchange
 };
+
+/// Device-side printf comes as a message that is begun and appended to.
+enum class TextCall : std::uint8_t { kBegin, kBeginError, kNumbers, kString };
 
 struct Operations {
   // [code][type][uniform]
@@ -236,7 +268,18 @@ const Operations& operations();
 
 // ---- Matrix instructions -----------------------------------------------------------------------
 
-enum class MatrixInput : std::uint8_t { kF16, kBF16, kF32, kXF32, kF64, kI8 };
+/// Floating point of eight bits and less, as matrix instructions take it.
+enum class Tiny : std::uint8_t {
+  kFp8Fnuz,  ///< gfx942: exponent 4, mantissa 3, no infinity, one NaN, no -0
+  kBf8Fnuz,
+  kFp8,  ///< OCP, gfx950: e4m3, no infinity
+  kBf8,  ///< e5m2
+  kFp6,  ///< e2m3, all finite
+  kBf6,  ///< e3m2
+  kFp4   ///< e2m1
+};
+
+enum class MatrixInput : std::uint8_t { kF16, kBF16, kF32, kXF32, kF64, kI8, kTiny };
 
 /// D = A x B + C for `blocks` independent M x N x K products of one wave.
 struct MatrixShape {
@@ -244,6 +287,10 @@ struct MatrixShape {
   std::uint8_t m, n, k, blocks;
   MatrixInput input;
   std::uint8_t per_lane;  ///< elements of A (and of B) in a lane
+  // Of kTiny: is that matrix bf8? Scaled forms choose by operands.
+  bool a_is_bf8 = false;
+  bool b_is_bf8 = false;
+  bool scaled = false;
 };
 
 /// Null if there is no such instruction here.

@@ -1,7 +1,8 @@
 // Everything LLVM's own passes can do before translation, done by them.
 //
-// Calls disappear (a wave-wide interpreter needs no call stack): every function is inlined, and
-// what cannot be, recursion and calls through pointers, is refused when the kernel is translated.
+// Calls disappear (a wave-wide interpreter needs no call stack): every function is inlined, those
+// called through pointers too, and what cannot be, recursion, is refused when the kernel is
+// translated.
 // The device code was optimised when it was compiled; only what inlining and our needs undo is
 // repaired.
 #include "vgpu/exec/prepare.h"
@@ -36,6 +37,7 @@
 #include <set>
 
 #include "swizzleperf/error.h"
+#include "vgpu/exec/lower.h"
 #include "vgpu/exec/newer.h"
 
 extern "C" {
@@ -223,9 +225,16 @@ std::string target_cpu(const llvm::Module& module) {
   return "gfx942";
 }
 
-void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
-  mark_for_inlining(module);
+namespace {
+
+void run(llvm::Module& module, llvm::TargetMachine& target, llvm::ModulePassManager passes,
+         llvm::FunctionPassManager f) {
   AnalysisManagers managers(target);
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));
+  passes.run(module, managers.module);
+}
+
+void inline_everything(llvm::Module& module, llvm::TargetMachine& target) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   passes.addPass(llvm::GlobalDCEPass());
@@ -234,6 +243,12 @@ void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
   f.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   f.addPass(llvm::InferAddressSpacesPass());
   f.addPass(llvm::SimplifyCFGPass());
+  run(module, target, std::move(passes), std::move(f));
+}
+
+void bring_into_form(llvm::Module& module, llvm::TargetMachine& target) {
+  llvm::FunctionPassManager f;
+  f.addPass(llvm::EarlyCSEPass());
   // The code generator merges neighbouring loads and stores (HIP's float4 is two halves in the IR);
   // what reaches memory is one access, so the trace must see one.
   f.addPass(llvm::LoadStoreVectorizerPass());
@@ -241,8 +256,17 @@ void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
   f.addPass(llvm::FixIrreduciblePass());
   f.addPass(llvm::LoopSimplifyPass());
   f.addPass(llvm::LCSSAPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(f)));
-  passes.run(module, managers.module);
+  run(module, target, llvm::ModulePassManager(), std::move(f));
+}
+
+}  // namespace
+
+void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
+  resolve_indirect_calls(module);
+  mark_for_inlining(module);
+  inline_everything(module, target);
+  lower_instructions(module, target);
+  bring_into_form(module, target);
 }
 
 struct FunctionFacts::Managers : AnalysisManagers {

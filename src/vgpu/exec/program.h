@@ -75,13 +75,28 @@ constexpr std::uint32_t kUniformBit = 1;
 constexpr bool is_uniform(std::uint32_t operand) { return (operand & kUniformBit) != 0; }
 
 /// How a block hands on its lanes.
-enum class BlockEnd : std::uint8_t { kJump, kBranch, kUniformBranch, kBarrier, kReturn };
+enum class BlockEnd : std::uint8_t {
+  kJump,
+  kBranch,
+  kUniformBranch,
+  kBarrier,
+  kGridBarrier,
+  kReturn
+};
 
 struct Edge {
   std::uint32_t block = 0;
   std::uint32_t move_begin =
       0;  ///< operations that set the target's phis, run under the edge's mask
   std::uint32_t move_end = 0;
+};
+
+/// Where an operation comes from.
+struct Location {
+  std::uint32_t file = 0;  ///< index into Program::files
+  std::uint32_t line = 0;  ///< 0 = unknown
+  bool atomic = false;     ///< of an instruction that is atomic (loads and stores may be)
+  bool returns = false;    ///< whose result is used
 };
 
 struct Block {
@@ -96,14 +111,8 @@ struct Block {
   double matrix_flops = 0;
   double lane_ops = 0;
   double lane_lds_bytes = 0;
-};
-
-/// Where an operation comes from.
-struct Location {
-  std::uint32_t file = 0;  ///< index into Program::files
-  std::uint32_t line = 0;  ///< 0 = unknown
-  bool atomic = false;     ///< of an instruction that is atomic (loads and stores may be)
-  bool returns = false;    ///< whose result is used
+  bool waits = false;  ///< the head of a loop that may wait for what another wave does
+  Location location;
 };
 
 /// One translation of one kernel.

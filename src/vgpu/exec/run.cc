@@ -1,5 +1,10 @@
 // The interpreter's loop: waves of a block one after the other, each to the next barrier.
 //
+// Nothing here waits. A wave that finds itself in a loop that waits for somebody else
+// (Block::waits) gives up its turn after a few rounds; the others of its block go on, then other
+// blocks do (grid.cc). So spin locks, look-back scans and hand-written grid barriers make progress
+// whatever the number of threads, and a block that waits for nobody is never interrupted.
+//
 // A block (of code) runs its operations for all lanes; then the lanes go on along one or two edges.
 // Where a target is lower than everything that waits, it runs next, which is the case for all
 // uniform control flow and costs nothing; otherwise lanes are put into the target's pending mask
@@ -53,13 +58,18 @@ void go(Wave& w, std::uint32_t block) {
   take(w);
 }
 
-[[noreturn]] void too_long(const BlockRun& run) {
+std::string place(const Program& program, const Location& at) {
+  return at.line == 0 ? "" : fmt::format(" at {}:{}", program.files[at.file], at.line);
+}
+
+[[noreturn]] void too_long(const BlockRun& run, const Block& block) {
   const Dim3& b = run.block_index;
   throw input_error(fmt::format(
-      "kernel {}: block ({},{},{}) executed more than {} wave instructions; it may loop for ever "
+      "kernel {}{}: block ({},{},{}) executed more than {} wave instructions; it may loop for ever "
       "or "
-      "wait for a block that does not run: raise the step limit if it is meant to run so long",
-      run.program->kernel, b.x, b.y, b.z, run.launch->step_limit));
+      "wait for what never comes: raise the limit with --step-limit if it is meant to run so long",
+      run.program->kernel, place(*run.program, block.location), b.x, b.y, b.z,
+      run.launch->step_limit));
 }
 
 void move(Wave& w, const Edge& edge) {
@@ -98,8 +108,12 @@ void branch(Wave& w, const Block& block) {
   take(w);
 }
 
-/// Runs a wave up to the next barrier (true) or to its end (false).
-bool run_wave(Wave& w) {
+/// Rounds of a waiting loop before others get their turn: enough for the loops in which the lanes
+/// of a wave take turns at one address.
+constexpr std::uint32_t kPatience = 128;
+
+/// Runs a wave until it is done or somebody else has to go on first.
+WaveState run_wave(Wave& w) {
   BlockRun& run = *w.run;
   const Program& program = *run.program;
   const Op* ops = program.ops.data();
@@ -108,8 +122,12 @@ bool run_wave(Wave& w) {
       run.launch->step_limit == 0 ? ~std::uint64_t{0} : run.launch->step_limit;
   for (;;) {
     const Block& block = program.blocks[w.block];
+    if (block.waits && ++w.rounds > kPatience) {
+      w.rounds = 0;
+      return WaveState::kReady;
+    }
     run.steps += static_cast<std::uint64_t>(block.instructions) + 1;
-    if (run.steps > limit) too_long(run);
+    if (run.steps > limit) too_long(run, block);
     if (counts) count(run, block, w.exec);
     for (const Op *op = ops + block.op_begin, *end = ops + block.op_end; op != end; ++op)
       op->run(w, *op);
@@ -130,10 +148,11 @@ bool run_wave(Wave& w) {
         branch(w, block);
         break;
       case BlockEnd::kBarrier:
+      case BlockEnd::kGridBarrier:
         w.block = block.edge[0].block;
-        return true;
+        return block.exit == BlockEnd::kBarrier ? WaveState::kAtBarrier : WaveState::kAtGridBarrier;
       case BlockEnd::kReturn:
-        if (!take(w)) return false;
+        if (!take(w)) return WaveState::kDone;
         break;
     }
   }
@@ -199,7 +218,8 @@ void start_waves(BlockRun& run) {
     w.all = mine >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << mine) - 1;
     w.exec = w.all;
     w.block = 0;
-    w.done = false;
+    w.state = WaveState::kReady;
+    w.rounds = 0;
     // A block that was abandoned or failed leaves lanes behind.
     std::fill(w.pending_bits.begin(), w.pending_bits.end(), 0);
     std::fill_n(w.pending, run.program->blocks.size(), 0);
@@ -212,19 +232,38 @@ void flush(BlockRun& run) {
   run.cost = Cost{};
 }
 
-void run_waves(BlockRun& run) {
+/// Everybody who lives has met at a barrier: on with them. False if the recorder wants no more.
+bool release(BlockRun& run) {
+  for (Wave& w : run.waves)
+    if (w.state != WaveState::kDone) w.state = WaveState::kReady;
+  return run.recorder == nullptr || run.recorder->barrier();
+}
+
+bool all_waves(const BlockRun& run, WaveState state) {
+  return std::all_of(run.waves.begin(), run.waves.end(), [&](const Wave& w) {
+    return w.state == state || w.state == WaveState::kDone;
+  });
+}
+
+BlockState run_waves(BlockRun& run) {
   for (;;) {
-    bool met = false;
+    bool gave_way = false;
+    const std::uint64_t steps = run.steps;
+    const std::uint64_t effects = run.effects;
     for (Wave& w : run.waves) {
-      if (w.done) continue;
-      if (run_wave(w))
-        met = true;
-      else
-        w.done = true;
+      if (w.state != WaveState::kReady) continue;
+      w.state = run_wave(w);
+      gave_way |= w.state == WaveState::kReady;
       if (run.recorder != nullptr) flush(run);
     }
-    if (!met) return;
-    if (run.recorder != nullptr && !run.recorder->barrier()) return;
+    if (gave_way) {
+      if (run.effects == effects) run.steps = steps;
+      return BlockState::kWaits;
+    }
+    if (all_waves(run, WaveState::kDone)) return BlockState::kDone;
+    if (all_waves(run, WaveState::kAtGridBarrier)) return BlockState::kAtGridBarrier;
+    // Waves at either kind of barrier: those at the block's go on first.
+    if (!release(run)) return BlockState::kDone;
   }
 }
 
@@ -246,8 +285,8 @@ void attach(BlockRun& run, const Program& program, const Launch& launch, const D
   write_implicit_arguments(run);
 }
 
-void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder,
-               AccessObserver* observer) {
+void start_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder,
+                 AccessObserver* observer) {
   run.block_index = block_index;
   run.recorder = recorder;
   run.observer = observer;
@@ -255,13 +294,51 @@ void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder,
   run.steps = 0;
   run.clock = 0;
   run.cost = Cost{};
+  run.messages.clear();
+  run.text.clear();
+  run.error_text.clear();
   // LDS starts undefined on hardware; zero makes runs repeatable.
   std::fill(run.lds.begin(), run.lds.end(), 0);
   start_waves(run);
+}
+
+BlockState continue_block(BlockRun& run) {
   try {
-    run_waves(run);
+    return run_waves(run);
   } catch (const Abandoned&) {
     run.cost = Cost{};  // of a part that nobody asked for
+    return BlockState::kDone;
+  }
+}
+
+bool pass_grid_barrier(BlockRun& run) { return release(run); }
+
+WaitsForEver waits_for_ever(const BlockRun& run) {
+  const auto waiting = std::find_if(run.waves.begin(), run.waves.end(),
+                                    [](const Wave& w) { return w.state == WaveState::kReady; });
+  const Location at =
+      waiting == run.waves.end() ? Location{} : run.program->blocks[waiting->block].location;
+  const Dim3& b = run.block_index;
+  return {Exit::kInput,
+          fmt::format("kernel {}{}: block ({},{},{}) waits for what no block of the launch does",
+                      run.program->kernel, place(*run.program, at), b.x, b.y, b.z)};
+}
+
+/// A block alone: where it waits for others, nobody comes; at a barrier of the grid it finds the
+/// others there already.
+void run_block(BlockRun& run, const Dim3& block_index, BlockRecorder* recorder,
+               AccessObserver* observer) {
+  constexpr int kPatientTurns = 1000;
+  start_block(run, block_index, recorder, observer);
+  int quiet_turns = 0;
+  for (;;) {
+    const std::uint64_t effects = run.effects;
+    const BlockState state = continue_block(run);
+    if (state == BlockState::kDone) return;
+    if (state == BlockState::kAtGridBarrier && !pass_grid_barrier(run)) return;
+    const bool quiet = state == BlockState::kWaits && run.effects == effects;
+    quiet_turns = quiet ? quiet_turns + 1 : 0;
+    if (quiet_turns > kPatientTurns) throw waits_for_ever(run);
   }
 }
 

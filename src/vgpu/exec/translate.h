@@ -19,6 +19,7 @@ struct KernelIr {
   std::string name;                             ///< demangled
   std::vector<std::uint32_t> argument_offsets;  ///< in the packed arguments
   std::function<std::uint64_t(const llvm::GlobalVariable&)> variable_address;
+  std::function<std::uint64_t(const llvm::Function&)> function_address;
   std::uint32_t wave_lanes = 64;
 };
 

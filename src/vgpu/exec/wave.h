@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "vgpu/exec.h"
@@ -13,6 +15,7 @@ namespace swizzleperf::vgpu {
 // memory get apertures above.
 constexpr std::uint64_t kLdsAperture = 0x1000'0000'0000'0000;
 constexpr std::uint64_t kPrivateAperture = 0x2000'0000'0000'0000;
+constexpr std::uint64_t kFunctionAperture = 0x3000'0000'0000'0000;
 constexpr std::uint64_t kApertureMask = 0xf000'0000'0000'0000;
 constexpr std::uint32_t kNull32 = 0xffffffff;  // null of LDS and private pointers
 
@@ -31,14 +34,17 @@ struct alignas(64) Sink {
   std::uint8_t bytes[256];
 };
 
+enum class WaveState : std::uint8_t { kReady, kAtBarrier, kAtGridBarrier, kDone };
+
 struct Wave {
   std::uint8_t* registers = nullptr;
   std::uint64_t exec = 0;  ///< lanes that execute
   BlockRun* run = nullptr;
   std::uint64_t all = 0;  ///< lanes that exist
   std::uint32_t index = 0;
-  std::uint32_t block = 0;  ///< next block to execute
-  bool done = false;
+  std::uint32_t block = 0;   ///< next block to execute
+  std::uint32_t rounds = 0;  ///< of waiting loops since somebody else had a turn
+  WaveState state = WaveState::kReady;
   std::uint8_t* private_memory = nullptr;   ///< lane after lane
   std::uint64_t* pending = nullptr;         ///< by block: lanes that wait for it
   std::vector<std::uint64_t> pending_bits;  ///< which blocks have any
@@ -46,6 +52,12 @@ struct Wave {
 
 /// Thrown when the recorder wants no more of this block.
 struct Abandoned {};
+
+/// A line that one lane prints, in the pieces that the compiler passes: the format, then arguments.
+struct Message {
+  std::vector<std::variant<std::uint64_t, std::string>> pieces;
+  bool is_error = false;
+};
 
 /// One block in execution; belongs to a thread and is reused.
 struct BlockRun {
@@ -73,7 +85,11 @@ struct BlockRun {
   std::vector<Region> sites;
   Cost cost;
   std::uint64_t steps = 0;
+  std::uint64_t effects = 0;  ///< changes of memory that others see
   std::uint64_t clock = 0;
+  std::vector<Message> messages;  ///< that lanes are composing or have sent
+  std::string text;               ///< printed so far
+  std::string error_text;         ///< the first line for stderr: of a failed assertion
   Dim3 block_index;
 };
 
@@ -88,6 +104,9 @@ enum class Intent : std::uint8_t { kRead, kWrite, kAtomic };
 /// none.
 Region find_region(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t address,
                    Intent intent);
+/// Memory that a lane may read, from a flat pointer; faults if there is none.
+const void* readable(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t address,
+                     std::uint64_t bytes);
 [[noreturn]] void fault(const Wave& wave, const Op& op, std::uint32_t lane,
                         const std::string& what);
 [[noreturn]] void fault_lds(const Wave& wave, const Op& op, std::uint32_t lane,

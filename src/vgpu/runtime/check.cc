@@ -182,6 +182,8 @@ class Before {
                                   state().heap.memory(), patience);
     } catch (const Patience::Exhausted&) {
       return kWaited;
+    } catch (const WaitsForEver&) {
+      return kWaited;
     } catch (const Error&) {
       return kFaulted;
     }
@@ -202,7 +204,7 @@ bool try_alone(Before& before, std::uint64_t longest_block, std::vector<Meeting>
   std::set<std::uint64_t> tried;
   bool any = false;
   for (Meeting& meeting : meetings) {
-    if (meeting.overwritten || tried.contains(meeting.reader)) continue;
+    if (tried.contains(meeting.reader)) continue;
     if (tried.size() == kTried) break;
     tried.insert(meeting.reader);
     meeting.waits = before.waits(meeting.reader, plenty);

@@ -219,14 +219,14 @@ std::vector<std::uint32_t> read_permutation(const std::filesystem::path& file,
 /// only the patched module has stays in its own memory.
 Kernel patched_kernel(Module& patched, const Kernel& original) {
   for (const DeviceVariable& variable : patched.variables()) {
-    const Symbol known = state().modules.symbol(variable.symbol);
+    const Symbol known = state().modules.symbol(*original.module, variable.symbol);
     if (!known.address) continue;
     patched.place_variable(variable.symbol, reinterpret_cast<std::uint64_t>(known.address));
   }
   for (const KernelInfo& info : patched.kernels()) {
     if (info.symbol != original.info->symbol) continue;
     if (info.arg_bytes != original.info->arg_bytes) break;
-    return {&patched, &info, {}};
+    return {&patched, &info, {}, false};
   }
   throw input_error(fmt::format("the patched program has no kernel {} with the same arguments",
                                 original.info->name));
@@ -239,7 +239,13 @@ BlockComparison compare_launch(const Request& request, const Kernel& original,
   const std::vector<std::uint32_t> permutation =
       read_permutation(request.permutation_file, launch.grid.count());
   const std::string bitcode = read_file(request.patched_bitcode);
-  const auto module = Module::load(std::as_bytes(std::span(bitcode)), "the patched program");
+  std::span<const std::byte> code = std::as_bytes(std::span(bitcode));
+  std::vector<std::byte> together;  // with the device code of other objects that it refers to
+  if (original.linked) {
+    together = link_bitcode({original.bitcode, code}, OnConflict::kTakeLast);
+    code = together;
+  }
+  const auto module = Module::load(code, "the patched program");
   const Kernel patched = patched_kernel(*module, original);
 
   const std::vector<std::uint64_t> blocks =

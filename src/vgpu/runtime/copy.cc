@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vgpu/runtime/graph.h"
 #include "vgpu/runtime/state.h"
 
 namespace swizzleperf::vgpu::runtime {
@@ -57,6 +58,17 @@ hipError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size
 
 hipError_t copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
   return entry([&] { return copy_rows(to, bytes, from, bytes, bytes, 1, kind); });
+}
+
+/// The asynchronous forms: done at once, or recorded while the stream captures.
+template <class Body>
+hipError_t on_stream(hipStream_t stream, hipGraphNodeType type, Body body) {
+  return captured(stream, type, body) ? hipSuccess : body();
+}
+
+hipError_t copy_async(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind,
+                      hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemcpy1D, [=] { return copy(to, from, bytes, kind); });
 }
 
 hipError_t copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -122,8 +134,8 @@ hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind kin
   return copy(to, from, bytes, kind);
 }
 hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind kind,
-                          hipStream_t /*stream*/) {
-  return copy(to, from, bytes, kind);
+                          hipStream_t stream) {
+  return copy_async(to, from, bytes, kind, stream);
 }
 hipError_t hipMemcpyWithStream(void* to, const void* from, size_t bytes, hipMemcpyKind kind,
                                hipStream_t /*stream*/) {
@@ -138,64 +150,67 @@ hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, size_t bytes) {
 hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes) {
   return copy(to, from, bytes, hipMemcpyDeviceToDevice);
 }
-hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void* from, size_t bytes, hipStream_t /*stream*/) {
-  return copy(to, from, bytes, hipMemcpyHostToDevice);
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void* from, size_t bytes, hipStream_t stream) {
+  return copy_async(to, from, bytes, hipMemcpyHostToDevice, stream);
 }
-hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, size_t bytes, hipStream_t /*stream*/) {
-  return copy(to, from, bytes, hipMemcpyDeviceToHost);
+hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, size_t bytes, hipStream_t stream) {
+  return copy_async(to, from, bytes, hipMemcpyDeviceToHost, stream);
 }
 hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t bytes,
-                              hipStream_t /*stream*/) {
-  return copy(to, from, bytes, hipMemcpyDeviceToDevice);
+                              hipStream_t stream) {
+  return copy_async(to, from, bytes, hipMemcpyDeviceToDevice, stream);
 }
 hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                        size_t height, hipMemcpyKind kind) {
   return copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
 }
 hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                            size_t width, size_t height, hipMemcpyKind kind,
-                            hipStream_t /*stream*/) {
-  return copy_2d(to, to_pitch, from, from_pitch, width, height, kind);
+                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemcpy,
+                   [=] { return copy_2d(to, to_pitch, from, from_pitch, width, height, kind); });
 }
 hipError_t hipMemcpy3D(const hipMemcpy3DParms* parameters) {
   return entry([&] { return parameters ? copy_3d(*parameters) : hipErrorInvalidValue; });
 }
-hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* parameters, hipStream_t /*stream*/) {
-  return hipMemcpy3D(parameters);
+hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms* parameters, hipStream_t stream) {
+  if (!parameters) return note(hipErrorInvalidValue);
+  return on_stream(stream, hipGraphNodeTypeMemcpy,
+                   [copied = *parameters] { return hipMemcpy3D(&copied); });
 }
 
 hipError_t hipMemset(void* to, int value, size_t bytes) {
   return fill(to, static_cast<unsigned char>(value), bytes);
 }
-hipError_t hipMemsetAsync(void* to, int value, size_t bytes, hipStream_t /*stream*/) {
-  return hipMemset(to, value, bytes);
+hipError_t hipMemsetAsync(void* to, int value, size_t bytes, hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemset, [=] { return hipMemset(to, value, bytes); });
 }
 hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count) {
   return fill(to, value, count);
 }
 hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
-                            hipStream_t /*stream*/) {
-  return fill(to, value, count);
+                            hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemset, [=] { return fill(to, value, count); });
 }
 hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count) {
   return fill(to, value, count);
 }
 hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
-                             hipStream_t /*stream*/) {
-  return fill(to, value, count);
+                             hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemset, [=] { return fill(to, value, count); });
 }
 hipError_t hipMemsetD32(hipDeviceptr_t to, int value, size_t count) {
   return fill(to, value, count);
 }
-hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t /*stream*/) {
-  return fill(to, value, count);
+hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value, size_t count, hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemset, [=] { return fill(to, value, count); });
 }
 hipError_t hipMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
   return fill_2d(to, pitch, value, width, height);
 }
 hipError_t hipMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
-                            hipStream_t /*stream*/) {
-  return fill_2d(to, pitch, value, width, height);
+                            hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemset,
+                   [=] { return fill_2d(to, pitch, value, width, height); });
 }
 
 hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset,
@@ -206,8 +221,9 @@ hipError_t hipMemcpyToSymbol(const void* symbol, const void* from, size_t bytes,
   });
 }
 hipError_t hipMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
-                                  hipMemcpyKind kind, hipStream_t /*stream*/) {
-  return hipMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                  hipMemcpyKind kind, hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemcpyToSymbol,
+                   [=] { return hipMemcpyToSymbol(symbol, from, bytes, offset, kind); });
 }
 hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset,
                                hipMemcpyKind kind) {
@@ -217,8 +233,9 @@ hipError_t hipMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_
   });
 }
 hipError_t hipMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset,
-                                    hipMemcpyKind kind, hipStream_t /*stream*/) {
-  return hipMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+                                    hipMemcpyKind kind, hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemcpyFromSymbol,
+                   [=] { return hipMemcpyFromSymbol(to, symbol, bytes, offset, kind); });
 }
 
 hipError_t hipGetSymbolAddress(void** address, const void* symbol) {
@@ -232,6 +249,51 @@ hipError_t hipGetSymbolSize(size_t* bytes, const void* symbol) {
     *bytes = within_symbol(symbol, 0, 0) ? state().modules.symbol(symbol).bytes : 0;
     return *bytes ? hipSuccess : hipErrorInvalidSymbol;
   });
+}
+
+hipError_t hipMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
+  if (to_device != 0 || from_device != 0) return note(hipErrorInvalidDevice);
+  return copy(to, from, bytes, hipMemcpyDeviceToDevice);
+}
+hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device,
+                              size_t bytes, hipStream_t stream) {
+  if (to_device != 0 || from_device != 0) return note(hipErrorInvalidDevice);
+  return copy_async(to, from, bytes, hipMemcpyDeviceToDevice, stream);
+}
+
+hipError_t hipMemcpyParam2D(const hip_Memcpy2D* p) {
+  if (!p) return note(hipErrorInvalidValue);
+  if (p->srcMemoryType == hipMemoryTypeArray || p->dstMemoryType == hipMemoryTypeArray)
+    return note(hipErrorNotSupported);
+  const void* const source =
+      p->srcMemoryType == hipMemoryTypeHost ? p->srcHost : static_cast<const void*>(p->srcDevice);
+  void* const target = p->dstMemoryType == hipMemoryTypeHost ? p->dstHost : p->dstDevice;
+  const auto at = [](auto* base, std::size_t y, std::size_t pitch, std::size_t x) {
+    return base + y * pitch + x;
+  };
+  return copy_2d(at(static_cast<char*>(target), p->dstY, p->dstPitch, p->dstXInBytes), p->dstPitch,
+                 at(static_cast<const char*>(source), p->srcY, p->srcPitch, p->srcXInBytes),
+                 p->srcPitch, p->WidthInBytes, p->Height, hipMemcpyDefault);
+}
+hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D* parameters, hipStream_t stream) {
+  if (!parameters) return note(hipErrorInvalidValue);
+  return on_stream(stream, hipGraphNodeTypeMemcpy,
+                   [copied = *parameters] { return hipMemcpyParam2D(&copied); });
+}
+hipError_t hipDrvMemcpy2DUnaligned(const hip_Memcpy2D* parameters) {
+  return hipMemcpyParam2D(parameters);
+}
+
+hipError_t hipMemset3D(hipPitchedPtr to, int value, hipExtent extent) {
+  for (std::size_t z = 0; z < extent.depth; ++z) {
+    char* const plane = static_cast<char*>(to.ptr) + z * to.ysize * to.pitch;
+    if (const hipError_t fault = fill_2d(plane, to.pitch, value, extent.width, extent.height))
+      return fault;
+  }
+  return hipSuccess;
+}
+hipError_t hipMemset3DAsync(hipPitchedPtr to, int value, hipExtent extent, hipStream_t stream) {
+  return on_stream(stream, hipGraphNodeTypeMemset, [=] { return hipMemset3D(to, value, extent); });
 }
 
 }  // extern "C"

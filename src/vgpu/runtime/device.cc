@@ -132,6 +132,13 @@ int attribute(hipDeviceAttribute_t name) {
   }
 }
 
+constexpr const char* kBusId = "0000:01:00.0";
+
+hipCtx_t the_context() {
+  static char place;  // a handle is all it is
+  return reinterpret_cast<hipCtx_t>(&place);
+}
+
 hipError_t only_device(int device) { return device == 0 ? hipSuccess : hipErrorInvalidDevice; }
 
 }  // namespace
@@ -230,6 +237,124 @@ hipError_t hipDeviceReset() { return hipSuccess; }
 hipError_t hipSetDeviceFlags(unsigned /*flags*/) { return hipSuccess; }
 hipError_t hipDeviceSetCacheConfig(hipFuncCache_t /*config*/) { return hipSuccess; }
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig /*config*/) { return hipSuccess; }
+
+hipError_t hipGetDeviceFlags(unsigned int* flags) {
+  if (flags) *flags = hipDeviceScheduleAuto;
+  return flags ? hipSuccess : note(hipErrorInvalidValue);
+}
+hipError_t hipDeviceGetCacheConfig(hipFuncCache_t* config) {
+  if (config) *config = hipFuncCachePreferNone;
+  return config ? hipSuccess : note(hipErrorInvalidValue);
+}
+hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig* config) {
+  if (config) *config = hipSharedMemBankSizeFourByte;
+  return config ? hipSuccess : note(hipErrorInvalidValue);
+}
+hipError_t hipDeviceGetLimit(size_t* value, enum hipLimit_t limit) {
+  constexpr std::size_t kMallocHeap = 256 << 20;
+  if (!value || (limit != hipLimitMallocHeapSize && limit != hipLimitPrintfFifoSize))
+    return note(hipErrorInvalidValue);
+  *value = limit == hipLimitMallocHeapSize ? kMallocHeap : std::size_t{kMiB};
+  return hipSuccess;
+}
+
+/// There is one device, whatever is wanted.
+hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wanted) {
+  if (!device || !wanted) return note(hipErrorInvalidValue);
+  *device = 0;
+  return hipSuccess;
+}
+hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
+  return entry([&] {
+    if (!major || !minor) return hipErrorInvalidValue;
+    *major = device_model().major;
+    *minor = device_model().minor;
+    return only_device(device);
+  });
+}
+hipError_t hipDeviceGetPCIBusId(char* text, int capacity, int device) {
+  return entry([&] {
+    if (!text || capacity <= 0) return hipErrorInvalidValue;
+    copy_text(text, static_cast<std::size_t>(capacity), kBusId);
+    return only_device(device);
+  });
+}
+hipError_t hipDeviceGetByPCIBusId(int* device, const char* text) {
+  return entry([&] {
+    if (!device || !text || std::strcmp(text, kBusId) != 0) return hipErrorInvalidValue;
+    *device = 0;
+    return hipSuccess;
+  });
+}
+hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
+  return entry([&] {
+    if (!uuid) return hipErrorInvalidValue;
+    *uuid = {};
+    copy_text(uuid->bytes, sizeof uuid->bytes, device_model().arch);
+    return only_device(device);
+  });
+}
+
+// No other device is there to reach.
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned int /*flags*/) {
+  return note(peer == 0 ? hipErrorInvalidValue : hipErrorInvalidDevice);
+}
+hipError_t hipDeviceDisablePeerAccess(int /*peer*/) { return note(hipErrorPeerAccessNotEnabled); }
+hipError_t hipDeviceGetP2PAttribute(int* /*value*/, hipDeviceP2PAttr /*attribute*/, int /*from*/,
+                                    int /*to*/) {
+  return note(hipErrorInvalidDevice);
+}
+
+hipError_t hipProfilerStart() { return hipSuccess; }
+hipError_t hipProfilerStop() { return hipSuccess; }
+
+// ---- Contexts: HIP has one a device, and programs for the driver interface make it
+// ---------------
+
+hipError_t hipCtxCreate(hipCtx_t* context, unsigned int /*flags*/, hipDevice_t device) {
+  return hipDevicePrimaryCtxRetain(context, device);
+}
+hipError_t hipCtxDestroy(hipCtx_t /*context*/) { return hipSuccess; }
+hipError_t hipCtxPushCurrent(hipCtx_t /*context*/) { return hipSuccess; }
+hipError_t hipCtxSetCurrent(hipCtx_t /*context*/) { return hipSuccess; }
+hipError_t hipCtxSynchronize() { return hipSuccess; }
+hipError_t hipCtxPopCurrent(hipCtx_t* context) { return hipCtxGetCurrent(context); }
+hipError_t hipCtxGetCurrent(hipCtx_t* context) {
+  if (context) *context = the_context();
+  return hipSuccess;
+}
+hipError_t hipCtxGetDevice(hipDevice_t* device) { return hipGetDevice(device); }
+hipError_t hipCtxGetFlags(unsigned int* flags) { return hipGetDeviceFlags(flags); }
+hipError_t hipCtxGetApiVersion(hipCtx_t /*context*/, int* version) {
+  return hipDriverGetVersion(version);
+}
+hipError_t hipCtxGetCacheConfig(hipFuncCache_t* config) { return hipDeviceGetCacheConfig(config); }
+hipError_t hipCtxSetCacheConfig(hipFuncCache_t /*config*/) { return hipSuccess; }
+hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig* config) {
+  return hipDeviceGetSharedMemConfig(config);
+}
+hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig /*config*/) { return hipSuccess; }
+hipError_t hipCtxEnablePeerAccess(hipCtx_t /*peer*/, unsigned int /*flags*/) {
+  return note(hipErrorInvalidDevice);
+}
+hipError_t hipCtxDisablePeerAccess(hipCtx_t /*peer*/) { return note(hipErrorPeerAccessNotEnabled); }
+hipError_t hipDevicePrimaryCtxRetain(hipCtx_t* context, hipDevice_t device) {
+  return entry([&] {
+    if (!context) return hipErrorInvalidValue;
+    *context = the_context();
+    return only_device(device);
+  });
+}
+hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device) { return note(only_device(device)); }
+hipError_t hipDevicePrimaryCtxReset(hipDevice_t device) { return note(only_device(device)); }
+hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned int /*flags*/) {
+  return note(only_device(device));
+}
+hipError_t hipDevicePrimaryCtxGetState(hipDevice_t device, unsigned int* flags, int* active) {
+  if (flags) *flags = 0;
+  if (active) *active = 1;
+  return note(only_device(device));
+}
 
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return entry([&] {

@@ -113,4 +113,70 @@ hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* threads, const void
   });
 }
 
+// The same of a loaded module's functions.
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t function,
+                                                              int threads,
+                                                              size_t dynamic_lds_bytes) {
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_lds_bytes);
+}
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                       hipFunction_t function,
+                                                                       int threads,
+                                                                       size_t dynamic_lds_bytes,
+                                                                       unsigned int /*flags*/) {
+  return hipOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_lds_bytes);
+}
+hipError_t hipModuleOccupancyMaxPotentialBlockSize(int* grid, int* threads, hipFunction_t function,
+                                                   size_t dynamic_lds_bytes, int limit) {
+  return hipOccupancyMaxPotentialBlockSize(grid, threads, static_cast<const void*>(function),
+                                           dynamic_lds_bytes, limit);
+}
+hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* threads,
+                                                            hipFunction_t function,
+                                                            size_t dynamic_lds_bytes, int limit,
+                                                            unsigned int /*flags*/) {
+  return hipOccupancyMaxPotentialBlockSize(grid, threads, static_cast<const void*>(function),
+                                           dynamic_lds_bytes, limit);
+}
+
+hipError_t hipFuncGetAttribute(int* value, hipFunction_attribute attribute,
+                               hipFunction_t function) {
+  hipFuncAttributes all;
+  if (!value) return note(hipErrorInvalidValue);
+  if (const hipError_t fault = hipFuncGetAttributes(&all, function)) return fault;
+  switch (attribute) {
+    case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = all.maxThreadsPerBlock;
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(all.sharedSizeBytes);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(all.localSizeBytes);
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = all.numRegs;
+      return hipSuccess;
+    case HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = all.maxDynamicSharedSizeBytes;
+      return hipSuccess;
+    default:
+      return note(hipErrorNotSupported);
+  }
+}
+hipError_t hipFuncSetSharedMemConfig(const void* function, hipSharedMemConfig /*config*/) {
+  return entry([&] { return kernel_of(function) ? hipSuccess : hipErrorInvalidDeviceFunction; });
+}
+
+const char* hipKernelNameRef(const hipFunction_t function) {
+  const std::lock_guard lock(state().mutex);
+  const Kernel* const kernel = kernel_of(function);
+  return kernel ? kernel->info->symbol.c_str() : nullptr;
+}
+const char* hipKernelNameRefByPtr(const void* function, hipStream_t /*stream*/) {
+  const std::lock_guard lock(state().mutex);
+  const Kernel* const kernel = kernel_of(function);
+  return kernel ? kernel->info->symbol.c_str() : nullptr;
+}
+
 }  // extern "C"

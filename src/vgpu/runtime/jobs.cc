@@ -70,8 +70,21 @@ std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
     arguments[static_cast<std::size_t>(target - heap.memory().allocations.data())].push_back(
         name.empty() ? fmt::format("arg {}", i) : fmt::format("arg {} '{}'", i, name));
   }
+  // A trace numbers its buffers with 16 bits. Beyond that, neighbours that no argument names go
+  // together.
+  constexpr std::size_t kMostBuffers = 60'000;
+  const std::size_t together = arguments.size() / kMostBuffers + 1;
+  std::size_t joined = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Allocation& allocation = heap.memory().allocations[i];
+    const bool joins = arguments[i].empty() && joined > 0 && joined < together;
+    if (joins) {
+      Buffer& last = buffers.back();
+      last.bytes = allocation.base + allocation.bytes - last.base;
+      ++joined;
+      continue;
+    }
+    joined = arguments[i].empty() ? 1 : 0;
     buffers.push_back(
         {arguments[i].empty() ? allocation.name : fmt::format("{}", fmt::join(arguments[i], ", ")),
          allocation.base, allocation.bytes});
@@ -95,6 +108,25 @@ std::vector<PointerArgument> pointer_arguments(const Kernel& kernel, const Launc
 
 namespace {
 
+/// Blocks that depend on each other are run together, for real; all others alone and lightly.
+void trace_blocks(const Request& request, const Kernel& kernel, const Launch& launch,
+                  Trace& trace) {
+  const DeviceMemory& memory = state().heap.memory();
+  if (kernel.module->needs_order(*kernel.info, launch, memory)) {
+    PatternTable patterns;
+    std::vector<RawBlock> blocks;
+    kernel.module->record_grid(*kernel.info, launch, memory, patterns, blocks);
+    build_trace(trace, patterns, blocks);
+    return;
+  }
+  const RunBlock run = [&](const Dim3& block, BlockRecorder& recorder) {
+    run_recorded(kernel, launch, block, Mode::kAddress, recorder);
+  };
+  build_trace(
+      trace, run,
+      {.threads = thread_count(), .extrapolate = request.extrapolate, .seed = request.seed});
+}
+
 void record(const Request& request, const Kernel& kernel, const Launch& launch) {
   // The code generator needs about as long as the trace: side by side.
   auto resources = std::async(std::launch::async, [&] {
@@ -108,12 +140,7 @@ void record(const Request& request, const Kernel& kernel, const Launch& launch) 
   trace.block = launch.block;
   trace.lds_bytes = kernel.info->static_lds_bytes + launch.dynamic_lds_bytes;
   trace.buffers = buffers_of(kernel, launch);
-  const RunBlock run = [&](const Dim3& block, BlockRecorder& recorder) {
-    run_recorded(kernel, launch, block, Mode::kAddress, recorder);
-  };
-  build_trace(
-      trace, run,
-      {.threads = thread_count(), .extrapolate = request.extrapolate, .seed = request.seed});
+  trace_blocks(request, kernel, launch, trace);
   const CodegenResources counts = resources.get();
   trace.vgprs = counts.vgprs;
   trace.sgprs = counts.sgprs;

@@ -7,11 +7,22 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstdio>
+#include <map>
 
 #include "vgpu/runtime/state.h"
 
+// HIP leaves this type to the implementation.
+struct ihipMemPoolHandle_t {
+  std::map<hipMemPoolAttr, std::uint64_t> attributes;
+};
+
 namespace swizzleperf::vgpu::runtime {
 namespace {
+
+hipMemPool_t default_pool() {
+  static ihipMemPoolHandle_t pool;
+  return &pool;
+}
 
 constexpr std::size_t kPitch = 256;
 constexpr double kGigabyte = 1e9;
@@ -147,6 +158,108 @@ hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int /*device*/
 hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise /*advice*/,
                         int /*device*/) {
   return need_known(pointer, bytes);
+}
+
+hipError_t hipMemAllocHost(void** pointer, size_t bytes) {
+  return hipHostMalloc(pointer, bytes, 0);
+}
+hipError_t hipMemAllocPitch(hipDeviceptr_t* pointer, size_t* pitch, size_t width, size_t height,
+                            unsigned int /*element_bytes*/) {
+  return hipMallocPitch(pointer, pitch, width, height);
+}
+hipError_t hipHostGetFlags(unsigned int* flags, void* pointer) {
+  if (!flags) return note(hipErrorInvalidValue);
+  *flags = hipHostMallocDefault;
+  return need_known(pointer, 1);
+}
+hipError_t hipMemPtrGetInfo(void* pointer, size_t* bytes) {
+  return hipMemGetAddressRange(nullptr, bytes, pointer);
+}
+
+hipError_t hipPointerGetAttribute(void* result, hipPointer_attribute attribute,
+                                  hipDeviceptr_t pointer) {
+  hipPointerAttribute_t all;
+  if (!result) return note(hipErrorInvalidValue);
+  if (const hipError_t fault = hipPointerGetAttributes(&all, pointer)) return fault;
+  switch (attribute) {
+    case HIP_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned*>(result) = static_cast<unsigned>(all.memoryType);
+      return hipSuccess;
+    case HIP_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      *static_cast<void**>(result) = all.devicePointer;
+      return hipSuccess;
+    case HIP_POINTER_ATTRIBUTE_HOST_POINTER:
+      *static_cast<void**>(result) = all.hostPointer;
+      return hipSuccess;
+    case HIP_POINTER_ATTRIBUTE_IS_MANAGED:
+      *static_cast<unsigned*>(result) = static_cast<unsigned>(all.isManaged);
+      return hipSuccess;
+    case HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int*>(result) = 0;
+      return hipSuccess;
+    case HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      return hipMemGetAddressRange(static_cast<hipDeviceptr_t*>(result), nullptr, pointer);
+    case HIP_POINTER_ATTRIBUTE_RANGE_SIZE:
+      return hipMemGetAddressRange(nullptr, static_cast<size_t*>(result), pointer);
+    default:
+      return note(hipErrorNotSupported);
+  }
+}
+
+// Pools: what is asked of one comes from the heap; its attributes are remembered and change
+// nothing.
+
+hipError_t hipDeviceGetDefaultMemPool(hipMemPool_t* pool, int device) {
+  if (!pool || device != 0) return note(hipErrorInvalidValue);
+  *pool = default_pool();
+  return hipSuccess;
+}
+hipError_t hipDeviceGetMemPool(hipMemPool_t* pool, int device) {
+  return hipDeviceGetDefaultMemPool(pool, device);
+}
+hipError_t hipDeviceSetMemPool(int device, hipMemPool_t pool) {
+  return device == 0 && pool ? hipSuccess : note(hipErrorInvalidValue);
+}
+hipError_t hipMemPoolCreate(hipMemPool_t* pool, const hipMemPoolProps* /*properties*/) {
+  if (!pool) return note(hipErrorInvalidValue);
+  *pool = new ihipMemPoolHandle_t;
+  return hipSuccess;
+}
+hipError_t hipMemPoolDestroy(hipMemPool_t pool) {
+  if (!pool || pool == default_pool()) return note(hipErrorInvalidValue);
+  delete pool;
+  return hipSuccess;
+}
+hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t /*keep*/) {
+  return pool ? hipSuccess : note(hipErrorInvalidValue);
+}
+hipError_t hipMemPoolSetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
+  if (!pool || !value) return note(hipErrorInvalidValue);
+  pool->attributes[attribute] = attribute < hipMemPoolAttrReleaseThreshold
+                                    ? static_cast<std::uint64_t>(*static_cast<int*>(value))
+                                    : *static_cast<std::uint64_t*>(value);
+  return hipSuccess;
+}
+hipError_t hipMemPoolGetAttribute(hipMemPool_t pool, hipMemPoolAttr attribute, void* value) {
+  if (!pool || !value) return note(hipErrorInvalidValue);
+  const std::uint64_t known = pool->attributes[attribute];
+  if (attribute < hipMemPoolAttrReleaseThreshold)
+    *static_cast<int*>(value) = static_cast<int>(known);
+  else
+    *static_cast<std::uint64_t*>(value) = known;
+  return hipSuccess;
+}
+hipError_t hipMemPoolSetAccess(hipMemPool_t pool, const hipMemAccessDesc* /*descriptions*/,
+                               size_t /*count*/) {
+  return pool ? hipSuccess : note(hipErrorInvalidValue);
+}
+hipError_t hipMallocFromPoolAsync(void** pointer, size_t bytes, hipMemPool_t pool,
+                                  hipStream_t stream) {
+  return pool ? hipMallocAsync(pointer, bytes, stream) : note(hipErrorInvalidValue);
+}
+
+hipChannelFormatDesc hipCreateChannelDesc(int x, int y, int z, int w, hipChannelFormatKind kind) {
+  return {x, y, z, w, kind};
 }
 
 }  // extern "C"

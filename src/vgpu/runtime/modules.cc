@@ -18,12 +18,31 @@ const KernelInfo* kernel_named(const Module& module, const std::string& symbol) 
 
 }  // namespace
 
-Modules::Unit* Modules::add(std::span<const std::byte> bitcode, const std::string& name) {
+Modules::Unit* Modules::add(std::span<const std::byte> bitcode, bool linked,
+                            const std::string& name) {
+  if (linked) {
+    for (Unit& unit : units_) {
+      if (!unit.linked || unit.module) continue;
+      unit.parts.push_back(bitcode);
+      return &unit;
+    }
+  }
   Unit& unit = units_.emplace_back();
-  unit.bitcode = bitcode;
-  unit.loading =
-      std::async(std::launch::async, [bitcode, name] { return Module::load(bitcode, name); });
+  unit.linked = linked;
+  unit.parts = {bitcode};
+  if (!linked) {
+    unit.bitcode = bitcode;
+    unit.loading =
+        std::async(std::launch::async, [bitcode, name] { return Module::load(bitcode, name); });
+  }
   return &unit;
+}
+
+std::unique_ptr<Module> Modules::load(Unit& unit) {
+  if (unit.loading.valid()) return unit.loading.get();
+  unit.together = link_bitcode(unit.parts, OnConflict::kRefuse);
+  unit.bitcode = unit.together;
+  return Module::load(unit.bitcode, "the program");
 }
 
 void Modules::add_kernel(Unit* unit, const void* host_function, std::string symbol) {
@@ -33,12 +52,12 @@ void Modules::add_kernel(Unit* unit, const void* host_function, std::string symb
 void Modules::load_all(Heap& heap) {
   for (Unit& unit : units_) {
     if (unit.module) continue;
-    unit.module = unit.loading.get();
+    unit.module = load(unit);
     place_variables(unit, heap);
     for (auto& [host, registered] : functions_) {
       if (registered.unit != &unit) continue;
       const KernelInfo* const info = kernel_named(*unit.module, registered.symbol);
-      if (info) registered.kernel = {unit.module.get(), info, unit.bitcode};
+      if (info) registered.kernel = {unit.module.get(), info, unit.bitcode, unit.linked};
     }
   }
 }
@@ -61,6 +80,7 @@ void Modules::place_variables(Unit& unit, Heap& heap) {
     }
     unit.module->place_variable(variable.symbol, reinterpret_cast<std::uint64_t>(symbol.address));
   }
+  unit.module->link_variables();
   for (const auto& [name, symbol] : unit.variables) {
     const auto storage = unit.variables.find(name + kManagedSuffix);
     if (storage == unit.variables.end()) continue;
@@ -78,7 +98,7 @@ std::vector<Kernel> Modules::kernels() const {
   std::vector<Kernel> all;
   for (const Unit& unit : units_) {
     for (const KernelInfo& info : unit.module->kernels()) {
-      all.push_back({unit.module.get(), &info, unit.bitcode});
+      all.push_back({unit.module.get(), &info, unit.bitcode, unit.linked});
     }
   }
   return all;
@@ -94,8 +114,9 @@ Symbol Modules::symbol(const void* shadow) const {
   return {};
 }
 
-Symbol Modules::symbol(const std::string& name) const {
+Symbol Modules::symbol(const Module& module, const std::string& name) const {
   for (const Unit& unit : units_) {
+    if (unit.module.get() != &module) continue;
     if (const auto at = unit.variables.find(name); at != unit.variables.end()) return at->second;
   }
   return {};

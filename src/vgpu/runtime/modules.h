@@ -27,6 +27,7 @@ struct Kernel {
   Module* module = nullptr;
   const KernelInfo* info = nullptr;
   std::span<const std::byte> bitcode;
+  bool linked = false;  ///< one of several objects' that refer to each other's device code
 };
 
 struct Symbol {
@@ -36,8 +37,13 @@ struct Symbol {
 
 class Modules {
  public:
-  /// One embedded module; the handle is what the registration functions get back.
+  /// One module; the handle is what the registration functions get back. Objects compiled to be
+  /// linked on the device (-rdc=true, -fgpu-rdc) share one: they are linked when they are loaded,
+  /// since only then is it known which of an archive's the program has.
   struct Unit {
+    bool linked = false;
+    std::vector<std::span<const std::byte>> parts;  // until they are linked
+    std::vector<std::byte> together;
     std::span<const std::byte> bitcode;
     std::future<std::unique_ptr<Module>> loading;
     std::unique_ptr<Module> module;
@@ -45,8 +51,9 @@ class Modules {
     std::map<const void*, std::string> shadows;  // host address of a variable -> device symbol
   };
 
-  /// `name` is what messages call it.
-  Unit* add(std::span<const std::byte> bitcode, const std::string& name = "the program");
+  /// `name` is what messages call it; `linked` code is joined with all other such code.
+  Unit* add(std::span<const std::byte> bitcode, bool linked,
+            const std::string& name = "the program");
   void add_kernel(Unit* unit, const void* host_function, std::string symbol);
 
   /// Waits for every module and places its variables. Throws Error(kInput) as Module::load does.
@@ -58,8 +65,8 @@ class Modules {
   [[nodiscard]] std::vector<Kernel> kernels() const;
   /// The device variable that a host variable stands for. After load_all.
   [[nodiscard]] Symbol symbol(const void* shadow) const;
-  /// The same by its name in the device code.
-  [[nodiscard]] Symbol symbol(const std::string& name) const;
+  /// A module's variable by its name in the device code.
+  [[nodiscard]] Symbol symbol(const Module& module, const std::string& name) const;
 
  private:
   struct Registered {
@@ -68,6 +75,7 @@ class Modules {
     Kernel kernel;
   };
 
+  static std::unique_ptr<Module> load(Unit& unit);
   static void place_variables(Unit& unit, Heap& heap);
 
   std::deque<Unit> units_;

@@ -1,11 +1,9 @@
 // What compiled host code calls before main: here is my device code, here are my kernels and device
 // variables. The names and signatures are those that clang emits calls to.
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <hip/hip_runtime_api.h>
 
 #include <cstring>
-#include <string_view>
 
 #include "vgpu/runtime/embedded.h"
 #include "vgpu/runtime/state.h"
@@ -21,15 +19,15 @@ struct FatBinaryWrapper {
   void* reserved;
 };
 
-/// The bitcode that the link put beside the mark. See embedded.h.
-std::span<const std::byte> embedded_bitcode(const char* mark) {
-  const std::string_view expected = kEmbeddedMark;
-  const auto* const begin = static_cast<const std::byte*>(dlsym(RTLD_DEFAULT, kEmbeddedStart));
-  const auto* const end = static_cast<const std::byte*>(dlsym(RTLD_DEFAULT, kEmbeddedEnd));
-  if (std::string_view(mark, expected.size()) != expected || !begin || !end) {
-    fail("the program's device code is for a real GPU: build it with swizzleperf");
+/// Takes the module in the record. See embedded.h.
+Modules::Unit* add_record(const char* record) {
+  if (!is_record(record)) {
+    fail("the program's device code is for a real GPU: build it with swizzleperf-hipcc or -nvcc");
   }
-  return {begin, end};
+  RecordHeader header;
+  std::memcpy(&header, record, sizeof header);
+  const std::span bitcode(record + bitcode_offset(header), header.bitcode_bytes);
+  return state().modules.add(std::as_bytes(bitcode), header.linked != 0);
 }
 
 Modules::Unit* unit_of(void** handle) { return reinterpret_cast<Modules::Unit*>(handle); }
@@ -45,7 +43,7 @@ extern "C" {
 void** __hipRegisterFatBinary(const void* data) {
   const std::lock_guard lock(state().mutex);
   const auto* const wrapper = static_cast<const FatBinaryWrapper*>(data);
-  return reinterpret_cast<void**>(state().modules.add(embedded_bitcode(wrapper->binary)));
+  return reinterpret_cast<void**>(add_record(wrapper->binary));
 }
 
 void __hipUnregisterFatBinary(void** /*handle*/) {}

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <set>
 
+#include "vgpu/runtime/graph.h"
 #include "vgpu/runtime/state.h"
 
 // HIP leaves these two types to the implementation.
@@ -88,11 +90,36 @@ hipError_t hipStreamDestroy(hipStream_t stream) {
 
 hipError_t hipStreamQuery(hipStream_t stream) { return need_stream(stream); }
 hipError_t hipStreamSynchronize(hipStream_t stream) { return need_stream(stream); }
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void* /*pointer*/, size_t /*bytes*/,
+                                   unsigned int /*flags*/) {
+  return need_stream(stream);
+}
+hipError_t hipExtStreamCreateWithCUMask(hipStream_t* stream, uint32_t /*words*/,
+                                        const uint32_t* /*mask*/) {
+  return create_stream(stream, 0, 0);
+}
 hipError_t hipDeviceSynchronize() { return hipSuccess; }
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int /*flags*/) {
+  hipError_t result = need_stream(stream);
+  if (result == hipSuccess) result = need_event(event);
+  if (result == hipSuccess) event_awaited(event, stream);
+  return result;
+}
+
+// Memory that a stream writes or waits for. Since all before has happened, a wait that is not over
+// never will be.
+hipError_t hipStreamWriteValue32(hipStream_t stream, void* to, uint32_t value,
+                                 unsigned int /*flags*/) {
   const hipError_t result = need_stream(stream);
-  return result == hipSuccess ? need_event(event) : result;
+  if (result == hipSuccess) std::memcpy(to, &value, sizeof value);
+  return result;
+}
+hipError_t hipStreamWriteValue64(hipStream_t stream, void* to, uint64_t value,
+                                 unsigned int /*flags*/) {
+  const hipError_t result = need_stream(stream);
+  if (result == hipSuccess) std::memcpy(to, &value, sizeof value);
+  return result;
 }
 
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags) {
@@ -114,8 +141,12 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
 
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   const hipError_t result = need_stream(stream);
-  if (result == hipSuccess) function(data);
-  return result;
+  if (result != hipSuccess) return result;
+  const auto action = [=] {
+    function(data);
+    return hipSuccess;
+  };
+  return captured(stream, hipGraphNodeTypeHost, action) ? hipSuccess : action();
 }
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
@@ -138,6 +169,7 @@ hipError_t hipEventDestroy(hipEvent_t event) {
 }
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  event_recorded(event, stream);
   return entry([&] {
     if (!events().contains(event) || !is_stream(stream)) return hipErrorInvalidHandle;
     event->recorded = true;

@@ -133,7 +133,7 @@ struct Compiled {
   json arguments = json::array();  ///< for the description, in the kernel's order
   Names constants;                 ///< whole-number constexprs that the compiler added
   std::vector<std::string> notes;
-  std::vector<std::string> compile_command;
+  std::optional<Unit> unit;  ///< of a HIP kernel
 };
 
 // ---- Triton -------------------------------------------------------------------------------------
@@ -254,9 +254,8 @@ Compiled compile_plain(const LaunchSpec& spec, const ProgramSpec& program, const
     kernel.program = program.kernel_source.empty() ? spec.kernel : program.kernel_source;
     kernel.compile_options.insert(kernel.compile_options.end(), spec.compile_options.begin(),
                                   spec.compile_options.end());
-    DeviceCode code = compile_device(kernel, directory);
-    compiled.module = std::move(code.bitcode);
-    compiled.compile_command = std::move(code.compile_command);
+    compiled.unit = source_unit(kernel);
+    compiled.module = build_device(*compiled.unit, kernel.program, directory);
   }
   for (const SpecArgument& a : spec.arguments) {
     compiled.arguments.push_back(a.shape.empty() ? plain_value(spec, a)
@@ -294,8 +293,7 @@ BuiltProgram build_spec_program(const ProgramSpec& program, const fs::path& dire
     built.arguments->insert(built.arguments->end(),
                             {"--save", fs::absolute(program.save_directory).string()});
   }
-  built.device_bitcode = compiled.module;
-  built.compile_command = std::move(compiled.compile_command);
+  if (compiled.unit) built.units = {*compiled.unit};
   built.notes = std::move(compiled.notes);
   return built;
 }

@@ -1,20 +1,11 @@
-// The device half of a HIP source alone.
+// A source by itself, as the drop-in compilers would take it.
 #pragma once
-
-#include <filesystem>
-#include <string>
-#include <vector>
 
 #include "vgpu/run.h"
 
 namespace swizzleperf::vgpu {
 
-struct DeviceCode {
-  std::filesystem::path bitcode;
-  std::vector<std::string> compile_command;
-};
-
-/// Compiles spec.program for the device into `directory`. Throws as build_program does.
-DeviceCode compile_device(const ProgramSpec& spec, const std::filesystem::path& directory);
+/// The unit that spec.program, a source, is; its kernels are not known before it is compiled.
+Unit source_unit(const ProgramSpec& spec);
 
 }  // namespace swizzleperf::vgpu

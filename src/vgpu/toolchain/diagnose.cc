@@ -45,13 +45,36 @@ std::string first_compile_error(const std::string& diagnostics) {
   return line;
 }
 
-std::string link_error(const std::filesystem::path& source, const std::string& diagnostics) {
+std::string inline_ptx(const std::string& diagnostics) {
+  const std::string line = line_with(diagnostics, " constraint '");
+  const std::size_t error = line.find(": error: ");
+  if (error == std::string::npos || line.find("in asm") == std::string::npos) return {};
+  const std::string place = line.substr(0, line.rfind(':', error - 1));
+  return fmt::format("{}: inline PTX assembly is not supported by the virtual GPU", place);
+}
+
+namespace {
+
+/// The first symbol that the linker did not find, or "".
+std::string undefined_symbol(const std::string& diagnostics) {
   constexpr std::string_view kUndefined = "undefined symbol: ";
-  const std::string undefined = line_with(diagnostics, kUndefined);
-  if (undefined.empty()) {
+  const std::string line = line_with(diagnostics, kUndefined);
+  return line.empty() ? "" : line.substr(line.find(kUndefined) + kUndefined.size());
+}
+
+}  // namespace
+
+std::string missing_runtime(const std::string& diagnostics) {
+  const std::string symbol = undefined_symbol(diagnostics);
+  if (!symbol.starts_with("hip") && !symbol.starts_with("__hip")) return {};
+  return fmt::format("{} is called, which the virtual GPU does not support yet", symbol);
+}
+
+std::string link_error(const std::filesystem::path& source, const std::string& diagnostics) {
+  const std::string symbol = undefined_symbol(diagnostics);
+  if (symbol.empty()) {
     return fmt::format("{} does not link: {}", source.string(), first_compile_error(diagnostics));
   }
-  const std::string symbol = undefined.substr(undefined.find(kUndefined) + kUndefined.size());
   if (symbol == "main") {
     return fmt::format(
         "{} has no main: give a program that allocates its data and launches the kernel",

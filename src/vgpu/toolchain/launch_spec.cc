@@ -17,6 +17,7 @@
 #include "base/nearest.h"
 #include "swizzleperf/error.h"
 #include "vgpu/launcher/element.h"
+#include "vgpu/run.h"
 
 namespace swizzleperf::vgpu {
 namespace {

@@ -61,8 +61,6 @@ struct LaunchSpec {
   [[nodiscard]] std::int64_t number(const SpecText& text, const Names& names) const;
 };
 
-bool is_launch_spec(const std::filesystem::path& program);
-
 /// Throws Error(kInput): "file:line: sentence". `settings` are NAME=VALUE texts that replace sizes,
 /// values and constexprs of the spec.
 LaunchSpec read_launch_spec(const std::filesystem::path& file,

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/subprocess.h"
 #include "swizzleperf/error.h"
 
 namespace swizzleperf::vgpu {
@@ -24,15 +25,28 @@ fs::path find_piece(const fs::path& home, std::initializer_list<const char*> pla
                                 name, home.string()));
 }
 
+fs::path home_directory() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
 }  // namespace
 
+fs::path locate_compiler(const std::string& name) {
+  return find_piece(home_directory(), {".", "../bin"}, name);
+}
+
 Pieces locate_pieces() {
-  const fs::path home = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path home = home_directory();
   return {.runtime_library = find_piece(home, {".", "../lib"}, "libswizzleperf_hip.so"),
           .device_library =
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
           .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h"),
-          .launcher = find_piece(home, {"."}, "swizzleperf-launch")};
+          .launcher = find_piece(home, {"."}, "swizzleperf-launch"),
+          .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda")};
+}
+
+std::string find_compiler() {
+  const auto found = find_program("clang++-22");
+  if (!found) throw input_error("clang++-22 is not on PATH: install the package clang-22");
+  return found->string();
 }
 
 }  // namespace swizzleperf::vgpu

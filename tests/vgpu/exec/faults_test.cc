@@ -26,7 +26,7 @@ std::string run(Device& device, const std::string& name, Dim3 grid, Dim3 block, 
                 std::uint64_t limit, const Args&... args) {
   const KernelInfo& info = device.kernel(name);
   const auto kernargs = device.pack(info, args...);
-  const Launch launch{grid, block, 0, kernargs, limit};
+  const Launch launch{grid, block, 0, kernargs, nullptr, limit};
   return sentence([&] {
     if (mode == Mode::kFunctional)
       device.module().run_grid(info, launch, device.memory(), 2);

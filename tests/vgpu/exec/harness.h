@@ -52,7 +52,7 @@ class Device {
               const Args&... args) {
     const KernelInfo& info = kernel(name);
     const auto kernargs = pack(info, args...);
-    Launch l{grid, block, lds, kernargs, 50'000'000};
+    Launch l{grid, block, lds, kernargs, nullptr, 50'000'000};
     compare_modes(info, l);
     module_->run_grid(info, l, memory_, 2);
   }

@@ -1,7 +1,7 @@
-// Intrinsics and library functions: tables from names to operations, and the few that take more
-// than one. What is not here is refused by its name.
+// Calls: of intrinsics that LLVM has for every target, and of library functions. The tables lead
+// from names to operations; what takes more than one follows. What is not here is refused by its
+// name.
 #include <fmt/format.h>
-#include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Module.h>
 
@@ -9,24 +9,13 @@
 #include <optional>
 #include <unordered_map>
 
-#include "vgpu/exec/translator.h"
+#include "vgpu/exec/translate/translator.h"
 #include "vgpu/exec/wave.h"
 
 namespace swizzleperf::vgpu {
 namespace {
 
 namespace Id = llvm::Intrinsic;
-
-std::int64_t immediate(const llvm::CallInst& i, unsigned argument) {
-  const auto* c = llvm::dyn_cast<llvm::ConstantInt>(i.getArgOperand(argument));
-  return c == nullptr ? 0 : static_cast<std::int64_t>(c->getZExtValue());
-}
-
-struct Form {
-  Code code;
-  unsigned arguments;
-};
-
 /// Generic intrinsics that are one elementwise operation.
 std::optional<Form> generic_form(llvm::Intrinsic::ID id) {
   switch (id) {
@@ -138,55 +127,6 @@ std::optional<Form> generic_form(llvm::Intrinsic::ID id) {
   }
 }
 
-/// AMDGPU intrinsics that are one elementwise operation; the name without "llvm.amdgcn." and
-/// without its type.
-std::optional<Form> amdgcn_form(llvm::StringRef name) {
-  static const std::unordered_map<std::string, Form> forms = {
-      {"rcp", {Code::kRcp, 1}},
-      {"rsq", {Code::kRsq, 1}},
-      {"sqrt", {Code::kSqrt, 1}},
-      {"sin", {Code::kSinTurns, 1}},
-      {"cos", {Code::kCosTurns, 1}},
-      {"exp2", {Code::kExp2, 1}},
-      {"log", {Code::kLog2, 1}},
-      {"tanh", {Code::kTanH, 1}},
-      {"fract", {Code::kFract, 1}},
-      {"frexp.mant", {Code::kFrexpMantissa, 1}},
-      {"ldexp", {Code::kLdexp, 2}},
-      {"fmed3", {Code::kFMed3, 3}},
-      {"ubfe", {Code::kBfeU, 3}},
-      {"sbfe", {Code::kBfeS, 3}},
-      {"perm", {Code::kPerm, 3}},
-      {"alignbyte", {Code::kAlignByte, 3}},
-      {"sad.u8", {Code::kSadU8, 3}},
-      {"mul.u24", {Code::kMul24U, 2}},
-      {"mul.i24", {Code::kMul24S, 2}},
-      {"mulhi.u24", {Code::kMulHi24U, 2}},
-      {"mulhi.i24", {Code::kMulHi24S, 2}},
-      {"sdot4", {Code::kDot4S, 3}},
-      {"udot4", {Code::kDot4U, 3}},
-  };
-  // The type suffix, if there is one, is the last component (f32, i32, ...).
-  const auto find = [&](llvm::StringRef key) -> std::optional<Form> {
-    const auto it = forms.find(key.str());
-    return it == forms.end() ? std::nullopt : std::optional(it->second);
-  };
-  if (const auto whole = find(name)) return whole;
-  return find(name.rsplit('.').first);
-}
-
-/// Scheduling hints and cache control: nothing to execute here.
-bool is_hint(llvm::StringRef name) {
-  static constexpr const char* prefixes[] = {
-      "wave.barrier", "sched.",           "s.sleep",   "s.setprio",      "s.waitcnt",
-      "s.wait",       "iglp.opt",         "s.nop",     "s.dcache",       "buffer.wb",
-      "buffer.inv",   "s.barrier.signal", "s.sethalt", "s.incperflevel", "s.decperflevel",
-      "s.ttracedata", "endpgm",           "s.sendmsg", "buffer.gl",      "s.prefetch",
-      "s.setreg"};
-  return std::any_of(std::begin(prefixes), std::end(prefixes),
-                     [&](const char* p) { return name.starts_with(p); });
-}
-
 /// __ocml_NAME_TYPE with the host's libm behind it.
 std::optional<Form> library_form(llvm::StringRef name) {
   static const std::unordered_map<std::string, Form> forms = {
@@ -214,6 +154,11 @@ std::optional<Form> library_form(llvm::StringRef name) {
       {"log1p", {Code::kLog1P, 1}},
       {"erf", {Code::kErf, 1}},
       {"erfc", {Code::kErfC, 1}},
+      {"erfinv", {Code::kErfInv, 1}},
+      {"erfcinv", {Code::kErfCInv, 1}},
+      {"erfcx", {Code::kErfCX, 1}},
+      {"i0", {Code::kI0, 1}},
+      {"i1", {Code::kI1, 1}},
       {"lgamma", {Code::kLGamma, 1}},
       {"tgamma", {Code::kTGamma, 1}},
       {"cbrt", {Code::kCbrt, 1}},
@@ -241,11 +186,37 @@ std::optional<Form> library_form(llvm::StringRef name) {
 
 }  // namespace
 
+/// Bits of 128-bit integers: those of the halves, the second if the first has none.
+void Translator::count128(const llvm::CallInst& i, Code code) {
+  const Operands a = operands(i.getArgOperand(0));
+  const std::uint32_t zero = constant(Type::kI64, 0);
+  const std::uint32_t low = emit(code, Type::kI64, {a[0]});
+  const std::uint32_t high = emit(code, Type::kI64, {a[1]});
+  const bool leading = code == Code::kCtLz;
+  switch (code) {
+    case Code::kCtPop:
+      return result(i, {emit(Code::kAdd, Type::kI64, {low, high}), zero});
+    case Code::kCtLz:
+    case Code::kCtTz: {
+      const std::uint32_t none =
+          emit(Code::kEq, Type::kI64, Type::kMask, {leading ? a[1] : a[0], zero});
+      const std::uint32_t beyond =
+          emit(Code::kAdd, Type::kI64, {leading ? low : high, constant(Type::kI64, 64)});
+      return result(i,
+                    {emit(Code::kSelect, Type::kI64, {none, beyond, leading ? high : low}), zero});
+    }
+    case Code::kBSwap:
+    case Code::kBitReverse:
+      return result(i, {high, low});
+    default:
+      refuse(i, fmt::format("'{}' on 128-bit integers", i.getCalledFunction()->getName().str()));
+  }
+}
+
 void Translator::elementwise(const llvm::CallInst& i, Code code, unsigned arguments) {
   const auto scalars = scalars_of(i.getArgOperand(0)->getType());
   const auto results = scalars_of(i.getType());
-  if (i.getType()->isIntegerTy(128))
-    refuse(i, fmt::format("'{}' on 128-bit integers", i.getCalledFunction()->getName().str()));
+  if (i.getType()->isIntegerTy(128)) return count128(i, code);
   Operands a[3];
   for (unsigned n = 0; n < arguments; ++n) a[n] = operands(i.getArgOperand(n));
   Operands out;
@@ -267,6 +238,29 @@ void Translator::elementwise(const llvm::CallInst& i, Code code, unsigned argume
     else
       r = emit(code, s.type, results[k].type, {nth(0), second, nth(2)});
     out.push_back(r);
+  }
+  result(i, std::move(out));
+}
+
+/// -1, 0 or 1.
+void Translator::three_way(const llvm::CallInst& i) {
+  const bool sign = i.getIntrinsicID() == Id::scmp;
+  using P = llvm::CmpInst::Predicate;
+  const auto scalars = scalars_of(i.getArgOperand(0)->getType());
+  const auto results = scalars_of(i.getType());
+  const Operands a = operands(i.getArgOperand(0));
+  const Operands b = operands(i.getArgOperand(1));
+  Operands out;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const Type t = results[k].type;
+    const std::uint32_t less =
+        compare_pair(sign ? P::ICMP_SLT : P::ICMP_ULT, scalars[k], a[k], b[k]);
+    const std::uint32_t more =
+        compare_pair(sign ? P::ICMP_SGT : P::ICMP_UGT, scalars[k], a[k], b[k]);
+    const std::uint32_t difference =
+        emit(Code::kSub, t,
+             {convert(Type::kMask, t, false, more), convert(Type::kMask, t, false, less)});
+    out.push_back(cleaned(results[k], difference));
   }
   result(i, std::move(out));
 }
@@ -308,7 +302,12 @@ void Translator::overflow(const llvm::CallInst& i) {
       break;
     }
     default: {
-      if (s.type == Type::kI64) refuse(i, "64-bit signed multiplication with overflow detection");
+      if (s.type == Type::kI64) {
+        r = emit(Code::kMul, s.type, {a, b});
+        const std::uint32_t sign = emit(Code::kAShr, s.type, {r, constant(s.type, 63)});
+        wrong = different(multiply_high_signed(a, b), sign);
+        break;
+      }
       const std::uint32_t wide =
           emit(Code::kMul, Type::kI64,
                {convert(s.type, Type::kI64, true, a), convert(s.type, Type::kI64, true, b)});
@@ -358,7 +357,6 @@ void Translator::copy_memory(const llvm::MemIntrinsic& i) {
   }
   op.bytes = static_cast<std::uint32_t>(length->getZExtValue());
   op.site = program_->sites++;
-  if (op.bytes > sizeof(Sink::bytes)) refuse(i, fmt::format("a memory copy of {} bytes", op.bytes));
   append(op);
 }
 
@@ -437,6 +435,46 @@ bool Translator::generic_intrinsic(const llvm::IntrinsicInst& i) {
       result(i, {emit(Code::kAnd, t, {operand(i.getArgOperand(0)), operand(i.getArgOperand(1))})});
       return true;
     }
+    case Id::read_register: {
+      // clang reads the execution mask so; other registers have no meaning here.
+      const auto* node = llvm::cast<llvm::MDNode>(
+          llvm::cast<llvm::MetadataAsValue>(i.getArgOperand(0))->getMetadata());
+      const llvm::StringRef name = llvm::cast<llvm::MDString>(node->getOperand(0))->getString();
+      if (!name.starts_with("exec"))
+        refuse(i, fmt::format("reading the register '{}'", name.str()));
+      const Type type = scalar_of(i.getType()).type;
+      std::uint32_t mask = emit(Code::kBallot, Type::kI64, {constant(Type::kMask, 1)});
+      if (name == "exec_hi") mask = emit(Code::kLShr, Type::kI64, {mask, constant(Type::kI64, 32)});
+      result(i, {resized(mask, Type::kI64, type)});
+      return true;
+    }
+    case Id::scmp:
+    case Id::ucmp:
+      three_way(i);
+      return true;
+    case Id::modf: {
+      const Scalar s = scalar_of(i.getArgOperand(0)->getType());
+      const std::uint32_t a = operand(i.getArgOperand(0));
+      const std::uint32_t whole = emit(Code::kTrunc, s.type, {a});
+      const std::uint32_t rest = emit(Code::kFSub, s.type, {a, whole});
+      const std::uint32_t infinite = emit(Code::kFClass, s.type, Type::kMask, {a}, 0x204);
+      const std::uint32_t zero = constant(s.type, 0);
+      result(i, {emit(Code::kCopySign, s.type,
+                      {emit(Code::kSelect, raw(s.type), {infinite, zero, rest}), a}),
+                 whole});
+      return true;
+    }
+    case Id::lrint:
+    case Id::llrint:
+    case Id::lround:
+    case Id::llround: {
+      const bool rounds = i.getIntrinsicID() == Id::lround || i.getIntrinsicID() == Id::llround;
+      const Scalar s = scalar_of(i.getArgOperand(0)->getType());
+      const std::uint32_t whole =
+          emit(rounds ? Code::kRound : Code::kRint, s.type, {operand(i.getArgOperand(0))});
+      result(i, {convert(s.type, scalar_of(i.getType()).type, true, whole)});
+      return true;
+    }
     case Id::readcyclecounter:
     case Id::readsteadycounter:
       result(i, {emit(Code::kClock, Type::kI64, {})});
@@ -485,220 +523,44 @@ bool Translator::generic_intrinsic(const llvm::IntrinsicInst& i) {
   }
 }
 
-/// A lane number or value that the hardware reads from a scalar register.
-std::uint32_t Translator::uniform_operand(const llvm::Value* value) {
-  return to_uniform(scalar_of(value->getType()).type, operand(value));
+namespace {
+
+std::optional<TextCall> text_call(llvm::StringRef name) {
+  if (name == "__ockl_printf_begin") return TextCall::kBegin;
+  if (name == "__ockl_fprintf_stderr_begin") return TextCall::kBeginError;
+  if (name == "__ockl_printf_append_args" || name == "__ockl_fprintf_append_args")
+    return TextCall::kNumbers;
+  if (name == "__ockl_printf_append_string_n" || name == "__ockl_fprintf_append_string_n")
+    return TextCall::kString;
+  return std::nullopt;
 }
 
-/// Cross-lane operations move 32-bit words; other types are taken apart, moved and put together.
-void Translator::by_words(const llvm::CallInst& i, const std::vector<const llvm::Value*>& values,
-                          const std::function<std::uint32_t(const Operands&)>& move) {
-  llvm::Type* type = i.getType();
-  llvm::LLVMContext& context = type->getContext();
-  const auto bits = static_cast<unsigned>(layout_.getTypeSizeInBits(type).getFixedValue());
-  llvm::Type* word = llvm::Type::getInt32Ty(context);
-  if (bits < 32) {
-    const Scalar s = scalar_of(type);
-    Operands words;
-    for (const llvm::Value* v : values)
-      words.push_back(s.type == Type::kMask ? convert(Type::kMask, Type::kI32, false, operand(v))
-                                            : resized(operand(v), raw(s.type), Type::kI32));
-    const std::uint32_t moved = move(words);
-    result(i, {s.type == Type::kMask ? convert(Type::kI32, Type::kMask, false, moved)
-                                     : resized(moved, Type::kI32, raw(s.type))});
-    return;
-  }
-  if (bits % 32 != 0) refuse(i, "moving a value of this width between lanes");
-  llvm::Type* words_type = llvm::FixedVectorType::get(word, bits / 32);
-  std::vector<Operands> words;
-  words.reserve(values.size());
-  for (const llvm::Value* v : values) words.push_back(recast(operands(v), type, words_type));
-  Operands moved;
-  for (std::size_t k = 0; k < bits / 32; ++k) {
-    Operands nth;
-    nth.reserve(words.size());
-    for (const Operands& w : words) nth.push_back(w[k]);
-    moved.push_back(move(nth));
-  }
-  result(i, recast(moved, words_type, type));
-}
+}  // namespace
 
-/// Cross-lane operations, and what asks for the launch or the lane.
-bool Translator::lane_intrinsic(const llvm::CallInst& i, llvm::StringRef name) {
-  const auto axis = [&]() -> std::int64_t {
-    return name.ends_with(".x") ? 0 : name.ends_with(".y") ? 1 : 2;
-  };
-  const auto word = [&](unsigned argument) { return operand(i.getArgOperand(argument)); };
-  const auto define_word = [&](Code code, std::initializer_list<std::uint32_t> args,
-                               std::int64_t imm = 0) {
-    result(i, {emit(code, Type::kI32, args, imm)});
-    return true;
-  };
-  const auto ballot = [&](std::uint32_t mask) {
-    result(i, {emit(Code::kBallot, scalar_of(i.getType()).type, {mask})});
-    return true;
-  };
-  if (name.starts_with("workitem.id.")) return define_word(Code::kWorkItemId, {}, axis());
-  if (name.starts_with("workgroup.id.")) return define_word(Code::kWorkGroupId, {}, axis());
-  if (name == "implicitarg.ptr" || name == "dispatch.ptr" || name == "kernarg.segment.ptr") {
-    const int which = name.starts_with("i") ? 0 : name.starts_with("d") ? 1 : 2;
-    result(i, {emit(Code::kSpecialAddress, Type::kI64, {}, which)});
-    return true;
-  }
-  if (name == "groupstaticsize") {
-    result(i, {constant(Type::kI32, program_->static_lds_bytes)});
-    return true;
-  }
-  if (name == "wavefrontsize") {
-    result(i, {constant(Type::kI32, program_->wave_lanes)});
-    return true;
-  }
-  if (name == "s.memtime" || name == "s.memrealtime") {
-    result(i, {emit(Code::kClock, Type::kI64, {})});
-    return true;
-  }
-  if (name == "s.get.waveid.in.workgroup") return define_word(Code::kWaveId, {});
-  if (name == "s.getreg") {
-    result(i, {constant(Type::kI32, 0)});
-    return true;
-  }
-  if (name == "mbcnt.lo") return define_word(Code::kMbcntLo, {word(0), word(1)});
-  if (name == "mbcnt.hi") return define_word(Code::kMbcntHi, {word(0), word(1)});
-  if (name.starts_with("ballot")) return ballot(word(0));
-  if (name.starts_with("icmp.") || name.starts_with("fcmp.")) {
-    const auto predicate = static_cast<llvm::CmpInst::Predicate>(immediate(i, 2));
-    return ballot(
-        compare_pair(predicate, scalar_of(i.getArgOperand(0)->getType()), word(0), word(1)));
-  }
-  if (name.starts_with("inverse.ballot")) {
-    result(i, {operand(i.getArgOperand(0)) & ~kUniformBit});
-    return true;
-  }
-  if (name.starts_with("readfirstlane")) {
-    by_words(i, {i.getArgOperand(0)},
-             [&](const Operands& w) { return to_uniform(Type::kI32, w[0]); });
-    return true;
-  }
-  if (name.starts_with("readlane")) {
-    const std::uint32_t lane = uniform_operand(i.getArgOperand(1));
-    by_words(i, {i.getArgOperand(0)}, [&](const Operands& w) {
-      return is_uniform(w[0]) ? w[0] : emit(Code::kReadLane, Type::kI32, {w[0], lane});
-    });
-    return true;
-  }
-  if (name.starts_with("writelane")) {
-    const std::uint32_t lane = uniform_operand(i.getArgOperand(1));
-    by_words(i, {i.getArgOperand(0), i.getArgOperand(2)}, [&](const Operands& w) {
-      return emit(Code::kWriteLane, Type::kI32, {to_uniform(Type::kI32, w[0]), lane, w[1]});
-    });
-    return true;
-  }
-  if (name == "ds.bpermute") return define_word(Code::kBPermute, {word(0), word(1)});
-  if (name == "ds.permute") return define_word(Code::kPermute, {word(0), word(1)});
-  if (name == "ds.swizzle")
-    return define_word(Code::kSwizzle, {to_divergent(Type::kI32, word(0))}, immediate(i, 1));
-  if (name.starts_with("update.dpp") || name.starts_with("mov.dpp")) {
-    const unsigned first = name.starts_with("update") ? 2 : 1;
-    const std::int64_t imm = immediate(i, first) | immediate(i, first + 1) << 16 |
-                             immediate(i, first + 2) << 20 | (immediate(i, first + 3) & 1) << 24;
-    std::vector<const llvm::Value*> values;
-    values.reserve(first);
-    for (unsigned k = 0; k < first; ++k) values.push_back(i.getArgOperand(k));
-    by_words(i, values, [&](const Operands& w) {
-      return emit(Code::kDpp, Type::kI32, {w[0], w[first - 1]}, imm);
-    });
-    return true;
-  }
-  if (name == "permlane16.swap" || name == "permlane32.swap") {
-    Op op;
-    op.run = table_.find(Code::kPermlaneSwap, Type::kI32, false);
-    op.a = word(0);
-    op.b = word(1);
-    op.c = new_register(Type::kI32, false);
-    op.d = new_register(Type::kI32, false);
-    op.imm = name == "permlane16.swap" ? 16 : 32;
-    append(op);
-    define(&i, {op.d, op.c});
-    return true;
-  }
-  return false;
-}
-
-bool Translator::amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name) {
-  if (is_hint(name)) return true;
-  if (lane_intrinsic(i, name)) return true;
-  if (name.starts_with("mfma.")) return matrix(i, i.getCalledFunction()->getName().str());
-  if (name == "is.shared" || name == "is.private") {
-    const std::uint64_t aperture = name == "is.shared" ? kLdsAperture : kPrivateAperture;
-    result(i, {emit(Code::kIsAperture, Type::kI64, Type::kMask, {operand(i.getArgOperand(0))},
-                    static_cast<std::int64_t>(aperture))});
-    return true;
-  }
-  if (name.starts_with("frexp.exp")) {
-    const Scalar s = scalar_of(i.getArgOperand(0)->getType());
-    const std::uint32_t e =
-        emit(Code::kFrexpExponent, s.type, Type::kI32, {operand(i.getArgOperand(0))});
-    result(i, {resized(e, Type::kI32, scalar_of(i.getType()).type)});
-    return true;
-  }
-  if (name == "cvt.pkrtz") {
-    const std::uint32_t both = emit(Code::kCvtPkRtz, Type::kI32,
-                                    {operand(i.getArgOperand(0)), operand(i.getArgOperand(1))});
-    result(i, recast({both}, llvm::Type::getInt32Ty(i.getContext()), i.getType()));
-    return true;
-  }
-  if (name.starts_with("class.")) {
-    // v_cmp_class numbers the classes as llvm.is.fpclass does.
-    const auto* test = llvm::dyn_cast<llvm::ConstantInt>(i.getArgOperand(1));
-    if (test == nullptr) return false;
-    const Scalar s = scalar_of(i.getArgOperand(0)->getType());
-    result(i, {emit(Code::kFClass, s.type, Type::kMask, {operand(i.getArgOperand(0))},
-                    static_cast<std::int64_t>(test->getZExtValue()))});
-    return true;
-  }
-  if (name == "fdot2") {
-    const Operands a = operands(i.getArgOperand(0));
-    const Operands b = operands(i.getArgOperand(1));
-    std::uint32_t sum = operand(i.getArgOperand(2));
-    if (immediate(i, 3) != 0) refuse(i, "a saturating dot product");
-    for (std::size_t k = 0; k < 2; ++k)
-      sum = emit(Code::kFma, Type::kF32,
-                 {convert(Type::kF16, Type::kF32, false, a[k]),
-                  convert(Type::kF16, Type::kF32, false, b[k]), sum});
-    result(i, {sum});
-    return true;
-  }
-  if (const auto form = amdgcn_form(name)) {
-    elementwise(i, form->code, form->arguments);
-    return true;
-  }
-  return false;
-}
-
-bool Translator::matrix(const llvm::CallInst& i, const std::string& name) {
-  const MatrixShape* shape = find_matrix_shape(name);
-  if (shape == nullptr) return false;
-  for (unsigned k = 3; k < i.arg_size(); ++k)
-    if (immediate(i, k) != 0) refuse(i, "a matrix instruction with broadcast controls");
-  const auto results = scalars_of(i.getType());
-  Operands all;
-  for (const Scalar& s : results) all.push_back(new_register(s.type, false));
-  const Operands d = all;
-  for (unsigned k = 0; k < 3; ++k) {
-    const Operands a = operands(i.getArgOperand(k));
-    all.append(a.begin(), a.end());
-  }
+/// Printing and allocating: functions of the device library that only the runtime can provide.
+bool Translator::service(const llvm::CallInst& i, llvm::StringRef name) {
+  const auto call = text_call(name);
+  const bool allocates = name == "__ockl_dm_alloc";
+  if (!call && !allocates && name != "__ockl_dm_dealloc") return false;
   Op op;
-  op.run = table_.find(Code::kMatrix, results[0].type, false);
-  op.list = list_of(all);
-  op.count = static_cast<std::uint32_t>(all.size());
-  op.imm = shape - &matrix_shape(0);
+  const Code code = call ? Code::kText : allocates ? Code::kAllocate : Code::kRelease;
+  op.run = table_.find(code, Type::kI64, false);
+  if (call) {
+    Operands all;
+    for (const llvm::Value* argument : i.args()) all.push_back(operand(argument));
+    op.list = list_of(all);
+    op.imm = static_cast<std::int64_t>(*call);
+  } else {
+    op.a = operand(i.getArgOperand(0));
+  }
+  if (!i.getType()->isVoidTy()) op.d = new_register(Type::kI64, false);
   append(op);
-  define(&i, d);
+  if (op.d != 0) result(i, {op.d});
   return true;
 }
 
 bool Translator::library_function(const llvm::CallInst& i, llvm::StringRef name) {
+  if (service(i, name)) return true;
   const auto form = library_form(name);
   if (!form) return false;
   elementwise(i, form->code, form->arguments);

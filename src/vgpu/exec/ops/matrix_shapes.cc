@@ -1,22 +1,9 @@
-// Chooses the operations for this CPU, and the table of matrix instructions.
+// The matrix instructions there are.
 #include <array>
 
 #include "vgpu/exec/ops.h"
 
 namespace swizzleperf::vgpu {
-
-const Operations& operations_baseline();
-const Operations& operations_avx2();
-
-const Operations& operations() {
-  static const Operations& chosen =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi2")
-          ? operations_avx2()
-          : operations_baseline();
-  return chosen;
-}
-
 namespace {
 
 constexpr MatrixShape shape(const char* suffix, int m, int n, int k, int blocks, MatrixInput input,
@@ -28,6 +15,19 @@ constexpr MatrixShape shape(const char* suffix, int m, int n, int k, int blocks,
           static_cast<std::uint8_t>(blocks),
           input,
           static_cast<std::uint8_t>(per_lane)};
+}
+
+constexpr MatrixShape tiny_shape(const char* suffix, int m, int k, bool a_is_bf8, bool b_is_bf8) {
+  MatrixShape s = shape(suffix, m, m, k, 1, MatrixInput::kTiny, 8);
+  s.a_is_bf8 = a_is_bf8;
+  s.b_is_bf8 = b_is_bf8;
+  return s;
+}
+
+constexpr MatrixShape scaled_shape(const char* suffix, int m, int k) {
+  MatrixShape s = shape(suffix, m, m, k, 1, MatrixInput::kTiny, 32);
+  s.scaled = true;
+  return s;
 }
 
 using enum MatrixInput;
@@ -63,7 +63,17 @@ constexpr std::array kShapes = {
     shape("i32.16x16x16i8", 16, 16, 16, 1, kI8, 4),
     shape("i32.16x16x32.i8", 16, 16, 32, 1, kI8, 8),
     shape("i32.32x32x16.i8", 32, 32, 16, 1, kI8, 8),
+    tiny_shape("f32.16x16x32.bf8.bf8", 16, 32, true, true),
+    tiny_shape("f32.16x16x32.bf8.fp8", 16, 32, true, false),
+    tiny_shape("f32.16x16x32.fp8.bf8", 16, 32, false, true),
+    tiny_shape("f32.16x16x32.fp8.fp8", 16, 32, false, false),
+    tiny_shape("f32.32x32x16.bf8.bf8", 32, 16, true, true),
+    tiny_shape("f32.32x32x16.bf8.fp8", 32, 16, true, false),
+    tiny_shape("f32.32x32x16.fp8.bf8", 32, 16, false, true),
+    tiny_shape("f32.32x32x16.fp8.fp8", 32, 16, false, false),
     // gfx950
+    scaled_shape("scale.f32.16x16x128.f8f6f4", 16, 128),
+    scaled_shape("scale.f32.32x32x64.f8f6f4", 32, 64),
     shape("f32.16x16x32.f16", 16, 16, 32, 1, kF16, 8),
     shape("f32.32x32x16.f16", 32, 32, 16, 1, kF16, 8),
     shape("f32.16x16x32.bf16", 16, 16, 32, 1, kBF16, 8),
@@ -77,8 +87,11 @@ constexpr std::array kShapes = {
 const MatrixShape* find_matrix_shape(const std::string& intrinsic) {
   constexpr const char* kPrefix = "llvm.amdgcn.mfma.";
   if (!intrinsic.starts_with(kPrefix)) return nullptr;
+  // Scaled forms carry the types of A and B behind.
   for (const MatrixShape& s : kShapes)
-    if (intrinsic == std::string(kPrefix) + s.suffix) return &s;
+    if (intrinsic == std::string(kPrefix) + s.suffix ||
+        (s.scaled && intrinsic.starts_with(std::string(kPrefix) + s.suffix + '.')))
+      return &s;
   return nullptr;
 }
 

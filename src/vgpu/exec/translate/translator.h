@@ -1,5 +1,4 @@
-// The working state of one translation, shared by translate.cc (instructions, control flow) and
-// calls.cc (intrinsics and library functions).
+// The working state of one translation, shared by the files of this folder.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -36,6 +35,26 @@ inline Type integer_type(std::uint32_t bits) {
 
 /// The integer type of a type's size: what moves and memory care about.
 inline Type raw(Type type) { return type == Type::kMask ? type : integer_type(8 * size_of(type)); }
+
+inline std::uint32_t width_of(Type type) { return type == Type::kMask ? 1 : 8 * size_of(type); }
+
+inline std::uint64_t ones(std::uint32_t bits) {
+  return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+std::string text_of(const llvm::Type* type);
+
+/// An operation that computes each element of an intrinsic's result.
+struct Form {
+  Code code;
+  unsigned arguments;
+};
+
+/// The constant that an intrinsic demands here; 0 if it is none.
+inline std::int64_t immediate(const llvm::CallInst& i, unsigned argument) {
+  const auto* c = llvm::dyn_cast<llvm::ConstantInt>(i.getArgOperand(argument));
+  return c == nullptr ? 0 : static_cast<std::int64_t>(c->getZExtValue());
+}
 
 using Operands = llvm::SmallVector<std::uint32_t, 4>;
 
@@ -86,6 +105,11 @@ class Translator {
   void binary(const llvm::BinaryOperator& i);
   void binary128(const llvm::BinaryOperator& i);
   std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b);
+  std::uint32_t multiply_high_signed(std::uint32_t a, std::uint32_t b);
+  std::uint32_t compare128(llvm::CmpInst::Predicate predicate, const Operands& a,
+                           const Operands& b);
+  Operands shifted128(const llvm::BinaryOperator& i, const Operands& a);
+  bool is_pair(llvm::Type* type) const;
   void cast(const llvm::CastInst& i);
   void cast128(const llvm::CastInst& i);
   void bitcast(const llvm::Value& i, const llvm::Value* from);
@@ -102,6 +126,7 @@ class Translator {
               AtomicKind kind, const llvm::Value* compared);
   void memory(const llvm::Instruction& i, unsigned space, std::uint32_t pointer, bool is_store,
               const llvm::SmallVectorImpl<Scalar>& elements, Operands& registers);
+  void update(const llvm::AtomicRMWInst& i);
   void touch(const llvm::Value* pointer, AccessKind kind, std::uint32_t bytes);
   void allocate(const llvm::AllocaInst& i);
   void terminator(const llvm::Instruction& i);
@@ -123,8 +148,14 @@ class Translator {
   bool amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name);
   bool lane_intrinsic(const llvm::CallInst& i, llvm::StringRef name);
   bool library_function(const llvm::CallInst& i, llvm::StringRef name);
+  bool service(const llvm::CallInst& i, llvm::StringRef name);
+  bool tiny_conversion(const llvm::CallInst& i, llvm::StringRef name);
+  std::int64_t tiny_operands(const llvm::CallInst& i, const MatrixShape& shape) const;
+  Tiny eight_bits(bool bf8) const;
   bool matrix(const llvm::CallInst& i, const std::string& name);
   void elementwise(const llvm::CallInst& i, Code code, unsigned arguments);
+  void count128(const llvm::CallInst& i, Code code);
+  void three_way(const llvm::CallInst& i);
   void overflow(const llvm::CallInst& i);
   void saturating_conversion(const llvm::CallInst& i, bool sign);
   void reduce(const llvm::CallInst& i, Code code);

@@ -1,0 +1,3 @@
+// Declared with the runtime.
+#pragma once
+#include "cuda_runtime_api.h"

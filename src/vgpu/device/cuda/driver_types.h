@@ -1,0 +1,3 @@
+// The runtime's types are declared with its functions.
+#pragma once
+#include "cuda_runtime_api.h"

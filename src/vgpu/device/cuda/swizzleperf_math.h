@@ -1,0 +1,234 @@
+// Integer and conversion intrinsics, and the few functions of CUDA's mathematics that clang's HIP
+// headers lack. Directed rounding is there only where it is exact.
+#pragma once
+
+// ---- Bits --------------------------------------------------------------------------------------
+
+SWIZZLEPERF_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
+SWIZZLEPERF_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+SWIZZLEPERF_DEVICE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+SWIZZLEPERF_DEVICE int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+SWIZZLEPERF_DEVICE int __ffs(int x) { return x ? __builtin_ctz((unsigned)x) + 1 : 0; }
+SWIZZLEPERF_DEVICE int __ffsll(long long x) {
+  return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0;
+}
+SWIZZLEPERF_DEVICE unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+SWIZZLEPERF_DEVICE unsigned long long __brevll(unsigned long long x) {
+  return __builtin_bitreverse64(x);
+}
+SWIZZLEPERF_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const unsigned long long bytes = (unsigned long long)y << 32 | x;
+  unsigned result = 0;
+  for (int k = 0; k < 4; ++k) {
+    result |= (unsigned)(bytes >> (8 * (selector >> (4 * k) & 7)) & 0xff) << (8 * k);
+  }
+  return result;
+}
+SWIZZLEPERF_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
+}
+SWIZZLEPERF_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? low : __funnelshift_l(low, high, shift);
+}
+SWIZZLEPERF_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
+}
+SWIZZLEPERF_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+  return shift >= 32 ? high : __funnelshift_r(low, high, shift);
+}
+/// The position of the offset-th set bit from `base` on (upwards for a positive offset).
+SWIZZLEPERF_DEVICE unsigned __fns(unsigned mask, unsigned base, int offset) {
+  if (offset == 0) return mask >> base & 1 ? base : ~0u;
+  const int step = offset > 0 ? 1 : -1;
+  int left = offset > 0 ? offset : -offset;
+  for (int i = (int)base; i >= 0 && i < 32; i += step) {
+    if ((mask >> i & 1) != 0 && --left == 0) return (unsigned)i;
+  }
+  return ~0u;
+}
+
+// ---- Integers ----------------------------------------------------------------------------------
+
+SWIZZLEPERF_DEVICE int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
+SWIZZLEPERF_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
+  return (unsigned)((unsigned long long)a * b >> 32);
+}
+extern "C" __attribute__((device, const)) unsigned long __ockl_mul_hi_u64(unsigned long, unsigned long);
+extern "C" __attribute__((device, const)) long __ockl_mul_hi_i64(long, long);
+SWIZZLEPERF_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return __ockl_mul_hi_u64(a, b);
+}
+SWIZZLEPERF_DEVICE long long __mul64hi(long long a, long long b) { return __ockl_mul_hi_i64(a, b); }
+SWIZZLEPERF_DEVICE int __mul24(int a, int b) {
+  return (int)((unsigned)((int)((unsigned)a << 8) >> 8) * (unsigned)((int)((unsigned)b << 8) >> 8));
+}
+SWIZZLEPERF_DEVICE unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (b & 0xffffff); }
+SWIZZLEPERF_DEVICE unsigned __sad(int a, int b, unsigned c) {
+  return (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a) + c;
+}
+SWIZZLEPERF_DEVICE unsigned __usad(unsigned a, unsigned b, unsigned c) {
+  return (a > b ? a - b : b - a) + c;
+}
+SWIZZLEPERF_DEVICE int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
+SWIZZLEPERF_DEVICE int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+SWIZZLEPERF_DEVICE unsigned __uhadd(unsigned a, unsigned b) {
+  return (unsigned)(((unsigned long long)a + b) >> 1);
+}
+SWIZZLEPERF_DEVICE unsigned __urhadd(unsigned a, unsigned b) {
+  return (unsigned)(((unsigned long long)a + b + 1) >> 1);
+}
+SWIZZLEPERF_DEVICE int __dp4a(int a, int b, int c) {
+  for (int k = 0; k < 4; ++k) c += (signed char)(a >> (8 * k)) * (signed char)(b >> (8 * k));
+  return c;
+}
+SWIZZLEPERF_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  for (int k = 0; k < 4; ++k) c += (a >> (8 * k) & 0xff) * (b >> (8 * k) & 0xff);
+  return c;
+}
+
+// The commonest of the functions on packed bytes and halves of a word.
+#define SWIZZLEPERF_PACKED(name, T, bits, expression)                        \
+  SWIZZLEPERF_DEVICE unsigned name(unsigned a, unsigned b) {                \
+    unsigned result = 0;                                                     \
+    for (int k = 0; k < 32; k += bits) {                                     \
+      const int x = (T)(a >> k), y = (T)(b >> k);                            \
+      result |= ((unsigned)(expression) & ((1ull << bits) - 1)) << k;        \
+    }                                                                        \
+    return result;                                                           \
+  }
+#define SWIZZLEPERF_PACKED_SET(signed_type, unsigned_type, bits, n)              \
+  SWIZZLEPERF_PACKED(__vadd##n, unsigned_type, bits, x + y)                      \
+  SWIZZLEPERF_PACKED(__vsub##n, unsigned_type, bits, x - y)                      \
+  SWIZZLEPERF_PACKED(__vmaxs##n, signed_type, bits, x > y ? x : y)               \
+  SWIZZLEPERF_PACKED(__vmins##n, signed_type, bits, x < y ? x : y)               \
+  SWIZZLEPERF_PACKED(__vmaxu##n, unsigned_type, bits, x > y ? x : y)             \
+  SWIZZLEPERF_PACKED(__vminu##n, unsigned_type, bits, x < y ? x : y)             \
+  SWIZZLEPERF_PACKED(__vabsdiffu##n, unsigned_type, bits, x > y ? x - y : y - x) \
+  SWIZZLEPERF_PACKED(__vabsdiffs##n, signed_type, bits, x > y ? x - y : y - x)   \
+  SWIZZLEPERF_PACKED(__vavgu##n, unsigned_type, bits, (x + y + 1) / 2)           \
+  SWIZZLEPERF_PACKED(__vcmpeq##n, unsigned_type, bits, x == y ? -1 : 0)          \
+  SWIZZLEPERF_PACKED(__vcmpne##n, unsigned_type, bits, x != y ? -1 : 0)          \
+  SWIZZLEPERF_PACKED(__vcmpgts##n, signed_type, bits, x > y ? -1 : 0)            \
+  SWIZZLEPERF_PACKED(__vcmpgtu##n, unsigned_type, bits, x > y ? -1 : 0)          \
+  SWIZZLEPERF_PACKED(__vcmplts##n, signed_type, bits, x < y ? -1 : 0)            \
+  SWIZZLEPERF_PACKED(__vcmpltu##n, unsigned_type, bits, x < y ? -1 : 0)
+SWIZZLEPERF_PACKED_SET(signed char, unsigned char, 8, 4)
+SWIZZLEPERF_PACKED_SET(short, unsigned short, 16, 2)
+#undef SWIZZLEPERF_PACKED_SET
+#undef SWIZZLEPERF_PACKED
+
+// ---- Bits of numbers ---------------------------------------------------------------------------
+
+SWIZZLEPERF_DEVICE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+SWIZZLEPERF_DEVICE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+SWIZZLEPERF_DEVICE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+SWIZZLEPERF_DEVICE float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+SWIZZLEPERF_DEVICE long long __double_as_longlong(double x) {
+  return __builtin_bit_cast(long long, x);
+}
+SWIZZLEPERF_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+SWIZZLEPERF_DEVICE int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+SWIZZLEPERF_DEVICE int __double2loint(double x) { return (int)__double_as_longlong(x); }
+SWIZZLEPERF_DEVICE double __hiloint2double(int high, int low) {
+  return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
+}
+
+// ---- Conversions -------------------------------------------------------------------------------
+// From a number to an integer in each direction, saturating as the hardware does.
+
+#define SWIZZLEPERF_TO_INTEGER(from, From, to, To)                                     \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_rn(From x) {                                \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_roundeven(x));            \
+  }                                                                                    \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_rz(From x) {                                \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_trunc(x));                \
+  }                                                                                    \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_rd(From x) {                                \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_floor(x));                \
+  }                                                                                    \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_ru(From x) {                                \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_ceil(x));                 \
+  }
+template <class To, class From>
+SWIZZLEPERF_DEVICE To __swizzleperf_saturated(From x) {
+  constexpr bool kSigned = To(-1) < To(0);
+  constexpr int kDigits = 8 * (int)sizeof(To) - (kSigned ? 1 : 0);
+  constexpr To kMost = kSigned ? (To)((1ull << (kDigits - (kSigned ? 0 : 1))) - 1) : (To)~0ull;
+  constexpr To kLeast = kSigned ? (To)(-kMost - 1) : (To)0;
+  const From limit = (From)2 * (From)(1ull << (kDigits - 1));
+  if (x != x) return 0;
+  if (x >= limit) return kMost;
+  if (x <= (kSigned ? -limit : (From)0)) return kLeast;
+  return (To)x;
+}
+SWIZZLEPERF_TO_INTEGER(float, float, int, int)
+SWIZZLEPERF_TO_INTEGER(float, float, uint, unsigned)
+SWIZZLEPERF_TO_INTEGER(float, float, ll, long long)
+SWIZZLEPERF_TO_INTEGER(float, float, ull, unsigned long long)
+SWIZZLEPERF_TO_INTEGER(double, double, int, int)
+SWIZZLEPERF_TO_INTEGER(double, double, uint, unsigned)
+SWIZZLEPERF_TO_INTEGER(double, double, ll, long long)
+SWIZZLEPERF_TO_INTEGER(double, double, ull, unsigned long long)
+#undef SWIZZLEPERF_TO_INTEGER
+
+SWIZZLEPERF_DEVICE float __double2float_rn(double x) { return (float)x; }
+SWIZZLEPERF_DEVICE float __double2float_rz(double x) {
+  const float f = (float)x;
+  const bool away = __builtin_fabs((double)f) > __builtin_fabs(x);
+  return away ? __int_as_float(__float_as_int(f) - 1) : f;
+}
+SWIZZLEPERF_DEVICE float __int2float_rn(int x) { return (float)x; }
+SWIZZLEPERF_DEVICE float __uint2float_rn(unsigned x) { return (float)x; }
+SWIZZLEPERF_DEVICE float __ll2float_rn(long long x) { return (float)x; }
+SWIZZLEPERF_DEVICE float __ull2float_rn(unsigned long long x) { return (float)x; }
+SWIZZLEPERF_DEVICE float __int2float_rz(int x) { return __double2float_rz((double)x); }
+SWIZZLEPERF_DEVICE float __uint2float_rz(unsigned x) { return __double2float_rz((double)x); }
+SWIZZLEPERF_DEVICE double __int2double_rn(int x) { return (double)x; }
+SWIZZLEPERF_DEVICE double __uint2double_rn(unsigned x) { return (double)x; }
+SWIZZLEPERF_DEVICE double __ll2double_rn(long long x) { return (double)x; }
+SWIZZLEPERF_DEVICE double __ull2double_rn(unsigned long long x) { return (double)x; }
+
+// ---- Least and greatest of mixed types -----------------------------------------------------------
+
+#define SWIZZLEPERF_MIXED(A, B, R)                                                          \
+  SWIZZLEPERF_DEVICE R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; }                 \
+  SWIZZLEPERF_DEVICE R max(A a, B b) { return (R)a > (R)b ? (R)a : (R)b; }
+SWIZZLEPERF_MIXED(int, unsigned, unsigned)
+SWIZZLEPERF_MIXED(unsigned, int, unsigned)
+SWIZZLEPERF_MIXED(int, long, long)
+SWIZZLEPERF_MIXED(long, int, long)
+SWIZZLEPERF_MIXED(int, unsigned long, unsigned long)
+SWIZZLEPERF_MIXED(unsigned long, int, unsigned long)
+SWIZZLEPERF_MIXED(unsigned, unsigned long, unsigned long)
+SWIZZLEPERF_MIXED(unsigned long, unsigned, unsigned long)
+SWIZZLEPERF_MIXED(long, unsigned long, unsigned long)
+SWIZZLEPERF_MIXED(unsigned long, long, unsigned long)
+SWIZZLEPERF_MIXED(long long, unsigned long long, unsigned long long)
+SWIZZLEPERF_MIXED(unsigned long long, long long, unsigned long long)
+SWIZZLEPERF_MIXED(int, long long, long long)
+SWIZZLEPERF_MIXED(long long, int, long long)
+SWIZZLEPERF_MIXED(unsigned, unsigned long long, unsigned long long)
+SWIZZLEPERF_MIXED(unsigned long long, unsigned, unsigned long long)
+#undef SWIZZLEPERF_MIXED
+
+SWIZZLEPERF_HD int umin(unsigned a, unsigned b) { return (int)(a < b ? a : b); }
+SWIZZLEPERF_HD int umax(unsigned a, unsigned b) { return (int)(a > b ? a : b); }
+
+// ---- On the host too, as CUDA's headers have them ------------------------------------------------
+
+static inline __attribute__((host)) float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+static inline __attribute__((host)) double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+static inline __attribute__((host)) float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
+static inline __attribute__((host)) double rcbrt(double x) { return 1.0 / __builtin_cbrt(x); }
+static inline __attribute__((host)) float sinpif(float x) {
+  return (float)__builtin_sin(3.14159265358979323846 * (double)x);
+}
+static inline __attribute__((host)) float cospif(float x) {
+  return (float)__builtin_cos(3.14159265358979323846 * (double)x);
+}
+static inline __attribute__((host)) float normcdff(float x) {
+  return (float)(0.5 * __builtin_erfc(-0.70710678118654752440 * (double)x));
+}
+static inline __attribute__((host)) double normcdf(double x) {
+  return 0.5 * __builtin_erfc(-0.70710678118654752440 * x);
+}

@@ -1,0 +1,3 @@
+// The vectors come with their makers.
+#pragma once
+#include "vector_types.h"
