@@ -98,6 +98,7 @@ struct TraceMethod {
 struct Trace {
   std::string program;  ///< what the user named
   std::string kernel;   ///< demangled
+  std::string symbol;   ///< as compiled
   std::string arch;     ///< compiled for
   Dim3 grid;
   Dim3 block;

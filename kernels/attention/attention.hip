@@ -15,8 +15,8 @@
 // All blocks of a head read the same K and V: 8 MB a head by default, more than an L2 holds, so
 // blocks that share them must run on one die at the same time. Two orders of launch, by option:
 //
-//     head-first (default)   x = b, y = h: all blocks of a head follow each other, dealt to all
-//     dies block-first            x = h, y = b: neighbours have different heads
+//     head-first (default)   x = b, y = h: a head's blocks follow each other, dealt to all dies
+//     block-first            x = h, y = b: neighbours have different heads
 //
 // What swizzles win here is one die a head: each L2 then holds the keys of few heads. Under a
 // causal mask late queries have most keys; they are launched first, so that no long block is left
@@ -284,8 +284,9 @@ class Part {
 template <int kDim>
 class Part {
   static constexpr int kEdge = 16;
-  static constexpr int kPitch = kKeys + 4;       // of S, in floats
-  static constexpr int kPowerPitch = kKeys + 8;  // of P, in halves
+  static constexpr int kSome = 32;               // keys at a time
+  static constexpr int kPitch = kSome + 4;       // of S, in floats
+  static constexpr int kPowerPitch = kSome + 8;  // of P, in halves
   using Sums = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kEdge, kEdge, kEdge, float>;
   using Left = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, kEdge, kEdge, kEdge, half,
                                       nvcuda::wmma::row_major>;
@@ -330,39 +331,14 @@ class Part {
 
   __device__ void step(half* lds, const Mask& mask, bool masked, float scale) {
 #pragma unroll
-    for (int j = 0; j < kKeys / kEdge; ++j) {
-      Sums scores;
-      nvcuda::wmma::fill_fragment(scores, 0.0F);
-#pragma unroll
-      for (int p = 0; p < kDim / kEdge; ++p) {
-        Keys k;
-        nvcuda::wmma::load_matrix_sync(k, lds + row_place<kDim>(j * kEdge, 2 * p), kRowPitch<kDim>);
-        nvcuda::wmma::mma_sync(scores, q_[p], k, scores);
-      }
-      nvcuda::wmma::store_matrix_sync(own_.scores + j * kEdge, scores, kPitch,
-                                      nvcuda::wmma::mem_row_major);
+    for (int key = 0; key < kKeys; key += kSome) {
+      multiply_keys(lds, key);
+      __syncwarp();
+      powers(mask, key, masked, scale);
+      __syncwarp();
+      multiply_values(lds + kV, key);
+      __syncwarp();
     }
-    __syncwarp();
-    powers(mask, masked, scale);
-    __syncwarp();
-#pragma unroll
-    for (Sums& out : out_) {
-#pragma unroll
-      for (int e = 0; e < Sums::num_elements; ++e) out.x[e] *= own_.shrink[row_of_[e]];
-    }
-#pragma unroll
-    for (int j = 0; j < kKeys / kEdge; ++j) {
-      Left p;
-      nvcuda::wmma::load_matrix_sync(p, own_.powers + j * kEdge, kPowerPitch);
-#pragma unroll
-      for (int i = 0; i < kDim / kEdge; ++i) {
-        Values v;
-        nvcuda::wmma::load_matrix_sync(v, lds + kV + row_place<kDim>(j * kEdge, 2 * i),
-                                       kRowPitch<kDim>);
-        nvcuda::wmma::mma_sync(out_[i], p, v, out_[i]);
-      }
-    }
-    __syncwarp();
   }
 
   /// Writes the finished rows into a tile of halves in LDS.
@@ -384,33 +360,72 @@ class Part {
   }
 
  private:
+  /// S of some keys, to LDS.
+  __device__ void multiply_keys(const half* keys, int key) {
+#pragma unroll
+    for (int j = 0; j < kSome; j += kEdge) {
+      Sums scores;
+      nvcuda::wmma::fill_fragment(scores, 0.0F);
+#pragma unroll
+      for (int p = 0; p < kDim / kEdge; ++p) {
+        Keys k;
+        nvcuda::wmma::load_matrix_sync(k, keys + row_place<kDim>(key + j, 2 * p), kRowPitch<kDim>);
+        nvcuda::wmma::mma_sync(scores, q_[p], k, scores);
+      }
+      nvcuda::wmma::store_matrix_sync(own_.scores + j, scores, kPitch, nvcuda::wmma::mem_row_major);
+    }
+  }
+
   /// Scores become powers, in halves; what was summed before is to be scaled by own_.shrink.
-  __device__ void powers(const Mask& mask, bool masked, float scale) {
+  __device__ void powers(const Mask& mask, int key, bool masked, float scale) {
+    constexpr int kMine = kSome / 2;
     const int row = lane() / 2;
-    const int first = lane() % 2 * (kKeys / 2);
-    const float* const scores = own_.scores + row * kPitch + first;
-    const auto score = [&](int i) {
-      return masked && mask.hides(first + i, query_) ? -INFINITY : scores[i];
-    };
+    const int first = lane() % 2 * kMine;
+    float scores[kMine];
     float most = greatest_;
 #pragma unroll
-    for (int i = 0; i < kKeys / 2; ++i) most = fmaxf(most, score(i));
+    for (int i = 0; i < kMine; ++i) {
+      const bool hidden = masked && mask.hides(key + first + i, query_);
+      scores[i] = hidden ? -INFINITY : own_.scores[row * kPitch + first + i];
+      most = fmaxf(most, scores[i]);
+    }
     most = fmaxf(most, shuffle_xor(most, 1));
     const float shrink = exp2f((greatest_ - most) * scale);
     greatest_ = most;
     sum_ *= shrink;
 #pragma unroll
-    for (int i = 0; i < kKeys / 2; i += kChunk) {
+    for (int i = 0; i < kMine; i += kChunk) {
       Pack<half, kChunk> chunk;
 #pragma unroll
       for (int e = 0; e < kChunk; ++e) {
-        const float power = exp2f((score(i + e) - most) * scale);
+        const float power = exp2f((scores[i + e] - most) * scale);
         sum_ += power;
         chunk[e] = power;
       }
       store<kChunk>(&own_.powers[row * kPowerPitch + first + i], chunk);
     }
     if (lane() % 2 == 0) own_.shrink[row] = shrink;
+  }
+
+  /// What was summed before shrinks; P V of some keys is added.
+  __device__ void multiply_values(const half* values, int key) {
+#pragma unroll
+    for (Sums& out : out_) {
+#pragma unroll
+      for (int e = 0; e < Sums::num_elements; ++e) out.x[e] *= own_.shrink[row_of_[e]];
+    }
+#pragma unroll
+    for (int j = 0; j < kSome; j += kEdge) {
+      Left p;
+      nvcuda::wmma::load_matrix_sync(p, own_.powers + j, kPowerPitch);
+#pragma unroll
+      for (int i = 0; i < kDim / kEdge; ++i) {
+        Values v;
+        nvcuda::wmma::load_matrix_sync(v, values + row_place<kDim>(key + j, 2 * i),
+                                       kRowPitch<kDim>);
+        nvcuda::wmma::mma_sync(out_[i], p, v, out_[i]);
+      }
+    }
   }
 
   Own& own_;

@@ -2,8 +2,9 @@
 //
 // With i = price / spacing, the value of an option a time dt earlier is
 //     new[i] = a value[i - 1] + b value[i] + c value[i + 1]
-//     a = dt (sigma^2 i^2 - r i) / 2,  b = 1 - dt (sigma^2 i^2 + r),  c = dt (sigma^2 i^2 + r i) /
-//     2
+//     a = dt (sigma^2 i^2 - r i) / 2
+//     b = 1 - dt (sigma^2 i^2 + r)
+//     c = dt (sigma^2 i^2 + r i) / 2
 // and the two ends keep their values. Prices are an array, so their grid may be of any kind.
 //
 // A block of 256 threads computes 1024 neighbouring values, four a thread in 16-byte accesses. A

@@ -1,19 +1,19 @@
-// A block's part of a product of matrices: two tiles in LDS, matrix cores, the result back through
-// LDS.
+// A block's part of a matrix product: two tiles in LDS, matrix cores, the result through LDS.
 //
 //   C = A * B^T with half inputs and single-precision sums. Both operands are tiles of rows that
 //   are contiguous along k; what is not so in memory is transposed on its way into LDS.
 //
 // A step is 64 values of k: registers -> LDS, barrier, fetch the next step into registers, multiply
 // from LDS, barrier; so global latency hides behind the multiplication. The two machines differ in
-// three places, and only there:
+// four places, and only there:
 //
 //                        AMD (waves of 64)                        NVIDIA (warps of 32)
 //   matrix instruction   32 x 32 x 8, operands from registers     16 x 16 x 16, through wmma
-//   a row in LDS         64 halves; chunk c of row r lies at      72 halves: eight more, so that
-//   rows
-//                        position c ^ swizzle(r), since all       begin in different banks
-//                        rows begin in the same bank
+//   a row in LDS         64 halves; chunk c of row r lies at      72 halves: eight more, so
+//                        position c ^ swizzle(r), since all       that rows begin in different
+//                        rows begin in the same bank              banks
+//   B given as rows      put transposed                           put as it is; wmma transposes
+//   of k
 //   who holds C          known: lane, register -> row, column     hidden: written to LDS as floats
 //
 // Nothing here knows which block it runs in.
@@ -23,6 +23,8 @@
 
 #if !defined(__HIP__)
 #include <mma.h>
+
+#include <type_traits>
 #endif
 
 namespace tile {
@@ -47,6 +49,9 @@ __device__ inline Tile tile_of(int id, int tiles_m, int tiles_n, int group) {
   const int in_band = id % band_size;
   return {first + in_band % height, in_band / height};
 }
+
+/// How B lies in global memory: as N rows along k, or as K rows along n.
+enum class OrderOfB { kAlongK, kAlongN };
 
 // ---- places in LDS ------------------------------------------------------------------------------
 
@@ -164,7 +169,7 @@ __device__ int result_place(int row, int chunk) {
 /// One wave's part of C, kM x kN, as 32 x 32 matrix-core tiles. They are kept transposed: lane l
 /// holds column l % 32 of B A^T, which is row l % 32 of C, and there the columns
 /// 8 q + 4 (l / 32) + {0, 1, 2, 3} in elements 4 q on.
-template <int kM, int kN>
+template <int kM, int kN, OrderOfB>
 class Sums {
   static constexpr int kEdge = 32;
   using Part = float __attribute__((ext_vector_type(16)));
@@ -173,6 +178,7 @@ class Sums {
   static constexpr int kScratchBytes = 0;  // LDS that a wave needs to put()
 
   /// Adds one step's products; the wave's rows begin at `m` in `a` and at `n` in `b`.
+  template <int /*kPitchOfB*/>
   __device__ void multiply(const half* a, const half* b, int m, int n) {
 #if defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__)
     // The instruction takes k in fours: 0-3 from lanes 0-31, 4-7 from lanes 32-63. A lane reads
@@ -244,14 +250,15 @@ class Sums {
 #else
 
 /// One warp's part of C, kM x kN, in wmma's fragments.
-template <int kM, int kN>
+template <int kM, int kN, OrderOfB kOrder>
 class Sums {
   static constexpr int kEdge = 16;
   using Part = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kEdge, kEdge, kEdge, float>;
   using PartOfA = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, kEdge, kEdge, kEdge, half,
                                          nvcuda::wmma::row_major>;
-  using PartOfB = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, kEdge, kEdge, kEdge, half,
-                                         nvcuda::wmma::col_major>;
+  using Layout = std::conditional_t<kOrder == OrderOfB::kAlongK, nvcuda::wmma::col_major,
+                                    nvcuda::wmma::row_major>;
+  using PartOfB = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, kEdge, kEdge, kEdge, half, Layout>;
 
  public:
   static constexpr int kScratchBytes = kEdge * kEdge * sizeof(float);
@@ -262,14 +269,18 @@ class Sums {
     }
   }
 
-  /// Adds one step's products; the warp's rows begin at `m` in `a` and at `n` in `b`.
+  /// Adds one step's products; the warp's part begins at `m` in `a` and at `n` in `b`.
+  template <int kPitchOfB>
   __device__ void multiply(const half* a, const half* b, int m, int n) {
 #pragma unroll
     for (int k = 0; k < kDepth; k += kEdge) {
       PartOfB b_parts[kN / kEdge];
 #pragma unroll
       for (int j = 0; j < kN / kEdge; ++j) {
-        nvcuda::wmma::load_matrix_sync(b_parts[j], b + (n + j * kEdge) * kPitch + k, kPitch);
+        const int column = n + j * kEdge;
+        const int at =
+            kOrder == OrderOfB::kAlongK ? column * kPitchOfB + k : k * kPitchOfB + column;
+        nvcuda::wmma::load_matrix_sync(b_parts[j], b + at, kPitchOfB);
       }
 #pragma unroll
       for (int i = 0; i < kM / kEdge; ++i) {
@@ -313,16 +324,23 @@ class Sums {
 // ---- a block ------------------------------------------------------------------------------------
 
 /// kM x kN of C for kWavesM x kWavesN waves.
-template <int kM, int kN, int kWavesM, int kWavesN>
+template <int kM, int kN, int kWavesM, int kWavesN, OrderOfB kOrder>
 struct Block {
   static constexpr int kTileM = kM;
   static constexpr int kTileN = kN;
   static constexpr int kThreads = kWavesM * kWavesN * kWave;
-  using Part = Sums<kM / kWavesM, kN / kWavesN>;
+  using Part = Sums<kM / kWavesM, kN / kWavesN, kOrder>;
 
   // Operands first; afterwards the result in the same place, so many rows at a time.
-  static constexpr int kB = kM * kPitch;  // where B's rows begin
-  static constexpr int kStepBytes = (kM + kN) * kPitch * static_cast<int>(sizeof(half));
+  static constexpr int kB = kM * kPitch;  // where B's part begins
+#if defined(__HIP__)
+  static constexpr int kPitchOfB = kPitch;
+  static constexpr int kSizeOfB = kN * kPitch;
+#else
+  static constexpr int kPitchOfB = kOrder == OrderOfB::kAlongK ? kPitch : kN + kChunk;
+  static constexpr int kSizeOfB = (kOrder == OrderOfB::kAlongK ? kN : kDepth) * kPitchOfB;
+#endif
+  static constexpr int kStepBytes = (kB + kSizeOfB) * static_cast<int>(sizeof(half));
   static constexpr int kPassRows = kM < 128 ? kM : 128;
   static constexpr int kScratch = kPassRows * kN * static_cast<int>(sizeof(half));
   static constexpr int kResultBytes = kScratch + kWavesM * kWavesN * Part::kScratchBytes;
@@ -333,7 +351,7 @@ struct Block {
   __device__ static int wave_n() { return wave() % kWavesN * (kN / kWavesN); }
 
   __device__ static void multiply(Part& part, const half* lds) {
-    part.multiply(lds, lds + kB, wave_m(), wave_n());
+    part.template multiply<kPitchOfB>(lds, lds + kB, wave_m(), wave_n());
   }
 
   /// Writes the block's tile of C, m x n in all. Threads side by side write a row's chunks. kWide:

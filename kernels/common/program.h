@@ -1,9 +1,9 @@
 // The host's half that all programs of the suite share: command line, data, check, time.
 //
-// A program launches its kernel once; that is what the virtual GPU traces. Only --check and --time
-// look at values, so only they pay for filling the inputs: a trace of arrays of gigabytes starts at
-// once. Values are random-like and repeat with a period that is prime, so that no row or tile
-// equals its neighbour and the host needs no copy of what it uploads.
+// A program launches its kernel once; that is what the virtual GPU traces. Inputs are always
+// filled, since a patched kernel is compared with the original on them: values are random-like and
+// repeat with a period that is prime, so that no row or tile equals its neighbour and the host
+// needs no copy of what it uploads.
 //
 // Exit status: 0, 1 when the check fails, 2 for wrong arguments, 3 when the device refuses.
 #pragma once

@@ -9,14 +9,13 @@
 // A block of 256 threads updates a tile of 32 x 32 floats, four neighbours of a row a thread in
 // 16-byte accesses; a row of a tile is one line of 128 bytes.
 //
-//     block (m, n), m (rows) fastest in dispatch order, tile T = [32 m, 32 m + 32) x [32 n, 32 n +
-//     32):
+//     block (m, n), m (rows) fastest in dispatch order, T = [32 m, 32 m + 32) x [32 n, 32 n + 32):
 //         update_e:  hz on T, the row above, the column to the left;   ex, ey on T
 //         update_h:  ey on T and the row below, ex on T and the column to the right;   hz on T
 //
 // All that blocks share is the rim: the row belongs to the neighbour in dispatch order, on another
-// die; the column costs a line a row, all of them the tile's beside it, a column of tiles away. An
-// order that keeps squares of tiles on one die saves up to a fifth of the reads.
+// die; the column costs a line a row, all of them of the tile beside it, a column of tiles away. A
+// square of tiles on one die has the shortest rim.
 //
 // Usage: fdtd2d [ROWS COLUMNS] [--steps N] [--check] [--time N]      (8192 8192, one step)
 #include "../common/program.h"

@@ -2,7 +2,8 @@
 //
 //   A is M x K, B is K x N, C is M x N, all row-major; any M, N, K.
 //
-// One block of 256 threads computes a 128 x 128 tile of C in steps of 64 along K.
+// One block computes a 128 x 128 tile of C in steps of 64 along K, in 4 waves on AMD and 16 warps
+// on NVIDIA.
 //
 //        n ->
 //     +----+----+----+     block (m, n) reads 128 rows of A, all of their K,
@@ -17,9 +18,9 @@
 // rows, so that blocks that run together share columns of B as well as rows of A. On a chiplet GPU
 // neighbours in that order are on different dies, which is what a swizzle can repair.
 //
-// Global memory is read in 16-byte chunks (8 halves). Both tiles lie in LDS with k contiguous,
-// which is what matrix cores want, so B is transposed on its way: a thread fetches 4 (k) x 8 (n)
-// and stores eight columns of 4. The rest is in common/matrix_tile.h.
+// Global memory is read in 16-byte chunks (8 halves). AMD's matrix cores want both tiles with k
+// contiguous, so there B is transposed on its way into LDS: a thread fetches 4 (k) x 8 (n) and
+// stores eight columns of 4. The rest is in common/matrix_tile.h.
 //
 // Usage: gemm [M N K] [--group G] [--check] [--time N]      (8192 8192 8192, group 8)
 #include "../common/matrix_data.h"
@@ -31,19 +32,19 @@ using tile::kChunk;
 using tile::kDepth;
 
 #if defined(__HIP__)
-using Block = tile::Block<128, 128, 2, 2>;
+using Block = tile::Block<128, 128, 2, 2, tile::OrderOfB::kAlongN>;
 constexpr int kOccupancy = 2;  // waves a SIMD: 256 registers a lane
 #else
-using Block = tile::Block<128, 128, 2, 4>;
-constexpr int kOccupancy = 1;  // blocks an SM: with two, what is carried between steps is spilled
+using Block = tile::Block<128, 128, 4, 4, tile::OrderOfB::kAlongN>;
+constexpr int kOccupancy = 1;  // blocks an SM
 #endif
 constexpr int kThreads = Block::kThreads;
 constexpr int kTileN = Block::kTileN;
-constexpr int kFetches = 4;  // rows of B a thread, along k
+constexpr int kFetches = kDepth * kTileN / kChunk / kThreads;  // rows of B a thread, along k
 
-static_assert(kThreads == 256 && kDepth * kTileN == kThreads * kFetches * kChunk);
+static_assert(kTileN == 16 * kChunk);
 
-/// Brings a step's 64 x 128 of B. Thread t has four rows from 4 * (t / 16) on, at chunk t % 16:
+/// Brings a step's 64 x 128 of B. Thread t has the rows from t / 16 * kFetches on, at chunk t % 16:
 /// sixteen threads read 256 bytes. Beyond the last column it is read again, for columns of C that
 /// do not exist; beyond the end of k there are zeros, since k is summed.
 template <bool kWide>
@@ -77,9 +78,14 @@ class ColumnFetcher {
     return carried;
   }
 
-  /// Transposes.
   __device__ static void put(half* lds, const Carried& carried) {
     const int k = threadIdx.x / 16 * kFetches;
+#if !defined(__HIP__)
+#pragma unroll
+    for (int i = 0; i < kFetches; ++i) {
+      store<kChunk>(&lds[(k + i) * Block::kPitchOfB + threadIdx.x % 16 * kChunk], carried.rows[i]);
+    }
+#else
     const int first = tile::place(threadIdx.x % 16 * kChunk, k / kChunk) + k % kChunk;
 #pragma unroll
     for (int j = 0; j < kChunk; ++j) {
@@ -87,6 +93,7 @@ class ColumnFetcher {
                                          carried.rows[3][j]};
       store<kFetches>(&lds[tile::advance(first, j, 0)], four);
     }
+#endif
   }
 
  private:

@@ -1,7 +1,6 @@
 // C = A * B^T in half precision with float accumulation, by blocks that stay.
 //
-//   A is M x K, B is N x K (as the weights of a linear layer are stored), C is M x N, all
-//   row-major.
+//   A is M x K, B is N x K (as a linear layer's weights are stored), C is M x N, all row-major.
 //
 // As many blocks are launched as the GPU has compute units (304 on MI300X), and each goes through
 // tiles of C: block b computes tiles b, b + 304, b + 608, ... of 256 x 256, numbered in groups of 8
@@ -29,9 +28,9 @@ using tile::kChunk;
 using tile::kDepth;
 
 #if defined(__HIP__)
-using Block = tile::Block<256, 256, 2, 4>;
+using Block = tile::Block<256, 256, 2, 4, tile::OrderOfB::kAlongK>;
 #else
-using Block = tile::Block<256, 128, 4, 4>;
+using Block = tile::Block<256, 128, 4, 4, tile::OrderOfB::kAlongK>;
 #endif
 constexpr int kThreads = Block::kThreads;
 constexpr int kTileM = Block::kTileM;

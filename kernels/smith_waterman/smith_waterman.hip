@@ -10,12 +10,11 @@
 //
 //      launch d, block b: the tile in row first + b and column d - first - b
 //
-//       d=0  1  2  3       reads  64 values of each sequence, the last row of the tile above, the
-//       last
-//      +--+--+--+--+              column of the tile to the left (64 lines of which it uses 4
-//      bytes), | 0| 1| 2| 3|              the corner between them
-//      +--+--+--+--+       writes 64 x 64 scores and the tile's greatest
-//      | 1| 2| 3| 4|
+//       d=0  1  2  3
+//      +--+--+--+--+     reads   64 values of each sequence, the last row of the tile above,
+//      | 0| 1| 2| 3|             the last column of the tile to the left (of 64 lines 4 bytes
+//      +--+--+--+--+             each), the corner between them
+//      | 1| 2| 3| 4|     writes  64 x 64 scores and the tile's greatest
 //      +--+--+--+--+
 //
 // Two blocks of a launch share one line at most, so the order within a launch wins little; what a

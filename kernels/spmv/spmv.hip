@@ -4,8 +4,8 @@
 // numbers, neighbours in memory, and gathers x wherever those numbers point. Sums are single
 // precision.
 //
-//     block b:  starts[b .. b + 1], values and columns [starts[b], starts[b + 1]), x[columns]  ->
-//     y[b]
+//     block b:  starts[b .. b + 1], values and columns [starts[b], starts[b + 1]), x[columns]
+//               ->  y[b]
 //
 // Rows are read once, in order; neighbouring rows share the line in which one ends and the next
 // begins, and 64 rows share a line of y. All share x. While x fits in every L2 (16 KB by default)
@@ -14,8 +14,7 @@
 // The addresses depend on data, so the virtual GPU runs every block.
 //
 // Usage: spmv [ROWS COLUMNS PER_ROW] [--check] [--time N]      (8192 8192 82: a density of 1 %)
-//   Rows have PER_ROW entries on average, between half and one and a half of it; every 64th is
-//   empty.
+//   Rows have PER_ROW entries on average, from half to one and a half of it; every 64th is empty.
 #include "../common/program.h"
 
 namespace {

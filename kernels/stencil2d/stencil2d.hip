@@ -5,13 +5,15 @@
 // the tile, the row above, the row below and a column on each side into LDS.
 //
 //     block (m, n), m fastest in dispatch order:
-//         in [32 m - 1, 32 m + 33) x [32 n - 1, 32 n + 33)  ->  out [32 m, 32 m + 32) x [32 n, 32 n
-//         + 32)
+//         in [32 m - 1, 32 m + 33) x [32 n - 1, 32 n + 33)
+//         ->  out [32 m, 32 m + 32) x [32 n, 32 n + 32)
 //
 // Rows of a tile are half a line of 128 bytes, so a block shares every line of the tile with the
 // block to its left or right, (m, n - 1) or (m, n + 1), a whole column of tiles away in dispatch
 // order, and its rows above and below with (m - 1, n) and (m + 1, n), its neighbours in dispatch
-// order and therefore on other dies. An order that keeps a square of tiles on one die saves both.
+// order and therefore on other dies. How much of that an order can win depends on how many blocks
+// run at once: where a die holds many columns of tiles at the same time both halves of a line meet
+// anyway.
 //
 // Usage: stencil2d [ROWS COLUMNS] [--check] [--time N]      (8192 8192)
 #include "../common/program.h"

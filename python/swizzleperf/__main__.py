@@ -19,7 +19,11 @@ def answer_to(command, question):
         from .splice import splice_question
 
         return splice_question(question)
-    raise SwizzlePerfError(f"python3 -m swizzleperf has no command '{command}'; it has: compile, splice")
+    if command == "versions":
+        from .target import use_target
+
+        return {"triton": use_target("gfx942").__version__}
+    raise SwizzlePerfError(f"python3 -m swizzleperf has no command '{command}'; it has: compile, splice, versions")
 
 
 def main():
@@ -28,7 +32,7 @@ def main():
     sys.stdout = sys.stderr
     try:
         if len(sys.argv) != 2:
-            raise SwizzlePerfError("usage: python3 -m swizzleperf compile|splice <question.json")
+            raise SwizzlePerfError("usage: python3 -m swizzleperf compile|splice|versions <question.json")
         answer = answer_to(sys.argv[1], json.load(sys.stdin))
     except SwizzlePerfError as error:
         answer = {"error": str(error)}

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from .arrays import Memory, Tensor
-from .errors import SwizzlePerfError
+from .errors import SwizzlePerfError, importing
 from .spec import Launch
 
 __all__ = ["Tensor", "optimize", "run", "run_spec", "simulate", "write_spec"]
@@ -118,6 +118,7 @@ def executable():
 
 def ask(verb, spec, options):
     """Runs the executable; its error is ours. Exit code 1 is an answer too: a check that failed."""
+    importing.check()  # else a script that calls us at its top level would start itself again and again
     environment = {**os.environ, "SWIZZLEPERF_PYTHON": sys.executable}
     done = subprocess.run([executable(), verb, spec, "--format", "json", "-q", *options], env=environment,
                           capture_output=True, text=True, check=False)

@@ -11,7 +11,8 @@ import re
 import sys
 import traceback
 
-from .errors import SwizzlePerfError
+from .dtypes import LANGUAGE_NAME
+from .errors import ImportEnds, SwizzlePerfError, importing
 from .target import Array, choose_config, compile_for_target, jit_function, use_target
 
 
@@ -23,8 +24,10 @@ def load_module(path, beside):
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        with launching_nothing():
+        with ending_at_launches():
             spec.loader.exec_module(module)
+    except ImportEnds as end:
+        module.import_ended_at = place_of(end, path)
     except SyntaxError as error:
         raise SwizzlePerfError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     except ModuleNotFoundError as error:
@@ -35,15 +38,16 @@ def load_module(path, beside):
 
 
 @contextlib.contextmanager
-def launching_nothing():
+def ending_at_launches():
     """A script may launch its kernels at the top level; we are after the kernel alone."""
     from triton.runtime.autotuner import Autotuner
     from triton.runtime.jit import JITFunction
 
     before = JITFunction.run, Autotuner.run
-    JITFunction.run = Autotuner.run = lambda self, *args, **kwargs: None
+    JITFunction.run = Autotuner.run = lambda self, *args, **kwargs: importing.check()
     try:
-        yield
+        with importing():
+            yield
     finally:
         JITFunction.run, Autotuner.run = before
 
@@ -58,6 +62,11 @@ def is_kernel(value):
     return type(jit_function(value)).__name__ == "JITFunction"
 
 
+def ended_early(module):
+    place = getattr(module, "import_ended_at", None)
+    return f" (its import ended at {place}, where it launches a kernel)" if place else ""
+
+
 def find_kernel(module, question):
     name = question["function"]
     kernel = getattr(module, name, None)
@@ -66,19 +75,13 @@ def find_kernel(module, question):
     known = sorted(k for k, v in vars(module).items() if is_kernel(v))
     raise SwizzlePerfError(
         f"{question['spec']}:{question['function_line']}: {question['shown']} has no @triton.jit function "
-        f"'{name}'; it has: {', '.join(known) or 'none'}"
+        f"'{name}'; it has: {', '.join(known) or 'none'}{ended_early(module)}"
     )
-
-
-# Types that tl.constexpr parameters can be, from Triton's short names to the attributes of tl.
-TYPES = {"i1": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
-         "u32": "uint32", "u64": "uint64", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64",
-         "fp8e4nv": "float8e4nv", "fp8e4b8": "float8e4b8", "fp8e5": "float8e5", "fp8e5b16": "float8e5b16"}
 
 
 def value_of(constexpr, triton):
     if isinstance(constexpr, dict):
-        return constexpr["text"] if "text" in constexpr else getattr(triton.language, TYPES[constexpr["dtype"]])
+        return constexpr["text"] if "text" in constexpr else getattr(triton.language, LANGUAGE_NAME[constexpr["dtype"]])
     return constexpr
 
 
@@ -123,25 +126,27 @@ def check_complete(kernel, bound, question):
 
 def sentence_of(error, kernel, path):
     """What Triton's compiler says, with file and line. A fault in a function that the kernel calls
-    comes wrapped in one at the call: the innermost counts."""
+    comes wrapped in one at the call: the innermost that lies in the file has the line, the innermost
+    of all the reason."""
     from triton.compiler.errors import CompilationError
 
-    inner = error
-    while isinstance(inner.__cause__, CompilationError):
-        inner = inner.__cause__
-    message = (inner.error_message or repr(inner.__cause__) or "").strip().replace("\n", " ")
-    line = line_of_source(inner.src, getattr(inner.node, "lineno", 1), path, kernel)
-    return f"{path}:{line}: {message} (Triton, compiling {jit_function(kernel).__name__})"
-
-
-def line_of_source(source, line, path, kernel):
-    """Triton counts lines from the function's `def`; find that in the file."""
     with open(path) as file:
         text = file.read()
-    at = text.find(source) if source else -1
-    if at >= 0:
-        return text.count("\n", 0, at) + line
-    return jit_function(kernel).def_file_line_number + line - 1
+    line, inner = None, error
+    while inner is not None:
+        if isinstance(inner, CompilationError):
+            line = line_of_source(text, inner) or line
+            error = inner
+        inner = inner.__cause__
+    reason = error.error_message or repr(error.__cause__)
+    line = line or jit_function(kernel).def_file_line_number
+    return f"{path}:{line}: {' '.join(reason.split())} (Triton, compiling {jit_function(kernel).__name__})"
+
+
+def line_of_source(text, error):
+    """Triton counts lines from the function's `def`; that is found in the file. None: it lies elsewhere."""
+    at = text.find(error.src) if error.src else -1
+    return text.count("\n", 0, at) + getattr(error.node, "lineno", 1) if at >= 0 else None
 
 
 def name_arguments(ir, function, names):

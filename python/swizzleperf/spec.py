@@ -4,6 +4,7 @@ import json
 import os
 
 from .arrays import Tensor, described, is_array
+from .dtypes import SPEC_NAME
 from .errors import SwizzlePerfError
 from .target import autotuner, jit_function
 
@@ -119,10 +120,8 @@ def constexpr(value, name):
         return f"{{ text = {quoted(value)} }}"
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
-    if type(value).__name__ == "dtype":  # tl.float16 is called fp16 there
-        names = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64"}
-        short = str(value)
-        return f"{{ dtype = {quoted(names.get(short, short))} }}"
+    if type(value).__name__ == "dtype" and str(value) in SPEC_NAME:  # tl.float16 prints as fp16
+        return f"{{ dtype = {quoted(SPEC_NAME[str(value)])} }}"
     raise SwizzlePerfError(f"constexpr '{name}' is a {type(value).__name__}, which a launch spec cannot hold")
 
 

@@ -18,7 +18,9 @@
 namespace swizzleperf {
 
 void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions>& o) {
-  app.add_option("program", o->program, "A HIP or CUDA source with a main, an executable, or a trace")
+  app.add_option(
+         "program", o->program,
+         "A HIP or CUDA source with a main, a launch spec (.toml), an executable, or a trace")
       ->required();
   app.add_option("--build", o->build,
                  "A shell command that builds PROGRAM, with hipcc and nvcc standing for ours");
@@ -41,7 +43,7 @@ namespace {
 
 void check_program(const std::string& program) {
   constexpr const char* kGive =
-      "give a HIP or CUDA source, an executable built for swizzleperf, or a trace";
+      "give a HIP or CUDA source, a launch spec, an executable built for swizzleperf, or a trace";
   if (program.empty()) throw usage_error(fmt::format("the program's name is empty; {}", kGive));
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(program, error);

@@ -24,6 +24,9 @@ const std::vector<Verb>& verbs() {
 
 nlohmann::ordered_json json_document() { return {{"schema_version", kSchemaVersion}}; }
 
-std::string to_text(const nlohmann::ordered_json& document) { return document.dump(2) + "\n"; }
+/// What a program printed may be no UTF-8.
+std::string to_text(const nlohmann::ordered_json& document) {
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 }  // namespace swizzleperf

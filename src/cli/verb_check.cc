@@ -171,8 +171,6 @@ Result find_out(const Options& options, const ProgramOptions& program,
   if (!options.reference.empty() && !options.reference_program.empty())
     throw usage_error("--reference and --reference-program exclude each other: give one");
   Result result;
-  for (const std::string& text : options.must_write)
-    result.required.push_back(parse_required(text));
   result.program = program.program;
   result.allowed = options.allow;
   const vgpu::ProgramSpec spec = program_spec(program, common, load_machine(common.machine));
@@ -181,6 +179,9 @@ Result find_out(const Options& options, const ProgramOptions& program,
         fmt::format("{}: a trace does not hold what blocks write; give check the program itself",
                     spec.program.string()));
   }
+  const std::vector<std::string> declared =
+      options.must_write.empty() ? vgpu::declared_outputs(spec) : options.must_write;
+  for (const std::string& text : declared) result.required.push_back(parse_required(text));
   const ScratchDirectory scratch;
   result.launch = watch(spec, scratch.path(), common.quiet);
   for (Required& required : result.required) find_required(required, result.launch);

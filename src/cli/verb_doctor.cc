@@ -14,6 +14,7 @@
 #include "base/subprocess.h"
 #include "cli/verb.h"
 #include "machine/detect.h"
+#include "python/python.h"
 #include "report/table.h"
 #include "swizzleperf/machine.h"
 
@@ -23,10 +24,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+enum class For { kAll, kTriton, kMeasuring };
+
 struct Finding {
   std::string what;
   std::string purpose;
-  bool needed;        ///< for work without a GPU
+  For whom;
   std::string found;  ///< where, or which version; empty: missing
   std::string remedy;
 };
@@ -42,15 +45,15 @@ std::string version_of(const fs::path& program) {
                                                                                 : program.string();
 }
 
-Finding program(const std::string& name, const std::string& purpose, bool needed,
+Finding program(const std::string& name, const std::string& purpose, For whom,
                 const std::string& remedy) {
   const auto path = find_program(name);
-  return {name, purpose, needed, path ? version_of(*path) : "", remedy};
+  return {name, purpose, whom, path ? version_of(*path) : "", remedy};
 }
 
 Finding hip_headers() {
   const char* rocm = std::getenv("ROCM_PATH");
-  Finding finding{"HIP headers", "compile HIP programs for the virtual GPU", true, "",
+  Finding finding{"HIP headers", "compile HIP programs for the virtual GPU", For::kAll, "",
                   "apt-get install libamdhip64-dev"};
   for (const fs::path& place :
        {fs::path(rocm ? rocm : "/opt/rocm") / "include", fs::path("/usr/include")})
@@ -63,15 +66,28 @@ Finding machine_models(const std::vector<Machine>& machines, const std::string& 
   const std::string found =
       machines.empty() ? ""
                        : fmt::format("{} in {}", machines.size(), machines_directory().string());
-  return {"machine models", "know caches and dispatch", true, found, fault};
+  return {"machine models", "know caches and dispatch", For::kAll, found, fault};
 }
 
 Finding gpus(const std::vector<Machine>& machines) {
-  Finding finding{"a GPU", "measure, and confirm what was predicted", false, "",
+  Finding finding{"a GPU", "measure, and confirm what was predicted", For::kMeasuring, "",
                   "only measuring needs one"};
   for (const DetectedGpu& gpu : detect_gpus("/", machines)) {
     if (!finding.found.empty()) finding.found += ", ";
     finding.found += gpu.product.empty() ? gpu.arch : gpu.product;
+  }
+  return finding;
+}
+
+Finding triton() {
+  Finding finding{"Triton", "compile Triton kernels", For::kTriton, "", ""};
+  constexpr double kTimeLimitSeconds = 60;  // a first import compiles Python's caches
+  try {
+    const Json versions = ask_python("versions", Json::object(), kTimeLimitSeconds);
+    finding.found = fmt::format("{} in {}", versions.at("triton").get<std::string>(),
+                                python_interpreter().string());
+  } catch (const Error& error) {
+    finding.remedy = error.what();
   }
   return finding;
 }
@@ -85,29 +101,33 @@ std::vector<Finding> examine() {
     fault = error.what();  // a finding like the others
   }
   return {
-      program("clang++-22", "compile for the virtual GPU", true, "apt-get install clang-22"),
+      program("clang++-22", "compile for the virtual GPU", For::kAll, "apt-get install clang-22"),
       hip_headers(),
       machine_models(machines, fault),
+      triton(),
       gpus(machines),
-      program("hipcc", "build for a real AMD GPU", false, "install ROCm on a node with a GPU"),
-      program("rocprofv3", "read counters of an AMD GPU", false, "part of ROCm 6.2 and later"),
-      program("nvcc", "build for a real NVIDIA GPU", false, "install the CUDA toolkit"),
-      program("ncu", "read counters of an NVIDIA GPU", false,
+      program("hipcc", "build for a real AMD GPU", For::kMeasuring,
+              "install ROCm on a node with a GPU"),
+      program("rocprofv3", "read counters of an AMD GPU", For::kMeasuring,
+              "part of ROCm 6.2 and later"),
+      program("nvcc", "build for a real NVIDIA GPU", For::kMeasuring, "install the CUDA toolkit"),
+      program("ncu", "read counters of an NVIDIA GPU", For::kMeasuring,
               "Nsight Compute, in the CUDA toolkit"),
   };
 }
 
-std::string section(const std::vector<Finding>& findings, bool needed) {
+std::string section(const std::vector<Finding>& findings, For whom) {
   Table table{{{"what"}, {"for"}, {"found"}}, {}};
   for (const Finding& f : findings)
-    if (f.needed == needed)
+    if (f.whom == whom)
       table.rows.push_back({f.what, f.purpose, f.found.empty() ? "missing: " + f.remedy : f.found});
   return render(table, output_width());
 }
 
 std::string console(const std::vector<Finding>& findings, bool ready) {
-  return "To trace, simulate, prove and patch\n" + section(findings, true) +
-         "\nTo measure on a real GPU\n" + section(findings, false) +
+  return "To trace, simulate, prove and patch\n" + section(findings, For::kAll) +
+         "\nFor Triton kernels\n" + section(findings, For::kTriton) +
+         "\nTo measure on a real GPU\n" + section(findings, For::kMeasuring) +
          (ready ? "\nReady to work without a GPU.\n"
                 : "\nNot ready: install what is missing in the first list.\n");
 }
@@ -119,7 +139,7 @@ Json json(const std::vector<Finding>& findings, bool ready) {
   for (const Finding& f : findings)
     document["findings"].push_back({{"what", f.what},
                                     {"for", f.purpose},
-                                    {"needed", f.needed},
+                                    {"needed", f.whom == For::kAll},
                                     {"found", f.found.empty() ? Json(nullptr) : Json(f.found)},
                                     {"remedy", f.found.empty() ? Json(f.remedy) : Json(nullptr)}});
   return document;
@@ -128,7 +148,7 @@ Json json(const std::vector<Finding>& findings, bool ready) {
 Outcome run(const CommonOptions& common) {
   const std::vector<Finding> findings = examine();
   bool ready = true;
-  for (const Finding& f : findings) ready = ready && (!f.needed || !f.found.empty());
+  for (const Finding& f : findings) ready = ready && (f.whom != For::kAll || !f.found.empty());
   return {common.json ? to_text(json(findings, ready)) : console(findings, ready),
           ready ? Exit::kDone : Exit::kInput};
 }

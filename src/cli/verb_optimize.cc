@@ -219,6 +219,7 @@ Verb optimize_verb() {
       "Examples:\n"
       "  swizzleperf optimize kernels/gemm/gemm.hip\n"
       "  swizzleperf optimize my.hip -m mi355x --kernel attn --objective hbm -- 128 4096\n"
+      "  swizzleperf optimize kernels/softmax/softmax.toml -- rows=4096      a Triton kernel\n"
       "  swizzleperf optimize my.hip --resume swizzleperf-runs/my      after an interruption\n"
       "The run directory keeps config.json, journal.jsonl, launch.trace, result.json, best.swz\n"
       "and best.patch. Exit code 0 also for the verdict to keep the identity; 1 when a patched\n"

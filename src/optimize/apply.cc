@@ -125,7 +125,7 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
   if (triton) {
     applied.source = vgpu::spliced_source(spec);
   } else {
-    unit = vgpu::unit_of(built, launch.trace.kernel);
+    unit = vgpu::unit_of(built, launch.trace.symbol);
     applied.source = unit->directory / unit->source;
     request.root = patch_root(spec, applied.source);
     request.compile_arguments = vgpu::parse_arguments(*unit);

@@ -8,7 +8,9 @@
 //           accesses already show where it works: every block is run for a short prefix, blocks
 //           with the same prefix shape form a class, and in each class the rest of the stream is
 //           predicted from the prefix' addresses (an exact linear relation fitted on a few whole
-//           blocks, checked on others).
+//           blocks, checked on others). A class that does not hold is tried once more in slices
+//           of equal index along an axis: under a causal mask blocks start alike, and how far
+//           they go is decided by one index.
 //   full    Everything else is run whole, and equal streams up to a shift per array are stored
 //   once.
 //
@@ -20,6 +22,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -75,16 +78,15 @@ RawBlock run_one(Build& build, std::uint64_t block, unsigned thread, std::uint64
   return raw;
 }
 
-/// Whole blocks; the first has been run already.
-std::vector<RawBlock> run_many(Build& build, const std::vector<std::uint64_t>& blocks,
-                               RawBlock first) {
-  std::vector<RawBlock> raw(blocks.size());
-  raw[0] = std::move(first);
-  parallel_for(blocks.size() - 1, build.options.threads, [&](std::uint64_t i, unsigned thread) {
-    raw[i + 1] = run_one(build, blocks[i + 1], thread, 0);
+/// Runs more of the blocks whole, until there are `end` samples.
+void run_until(Build& build, const std::vector<std::uint64_t>& blocks, std::size_t end,
+               std::vector<RawBlock>& samples) {
+  const std::size_t begin = samples.size();
+  samples.resize(end);
+  parallel_for(end - begin, build.options.threads, [&](std::uint64_t i, unsigned thread) {
+    samples[begin + i] = run_one(build, blocks[begin + i], thread, 0);
   });
-  build.trace.method.blocks_run += blocks.size();
-  return raw;
+  build.trace.method.blocks_run += end - begin;
 }
 
 /// How many unseen blocks of so many must agree at least: their square root, within bounds.
@@ -94,13 +96,18 @@ std::uint64_t least_checks(std::uint64_t blocks) {
 }
 
 /// How many do: as many as a fraction of a second allows, which for short blocks is all of them.
-std::uint64_t num_checks(std::uint64_t blocks, const RawBlock& typical) {
+std::uint64_t num_checks(std::uint64_t blocks, const RawBlock& typical, double events) {
   double instructions = 0;
   for (const Interval& i : typical.intervals) instructions += i.cost.instructions;
   const double effort = std::max(
       {1.0, static_cast<double>(typical.events.size()), instructions / kInstructionsPerEvent});
-  const auto affordable = static_cast<std::uint64_t>(kCheckEvents / effort);
+  const auto affordable = static_cast<std::uint64_t>(events / effort);
   return std::clamp(affordable, least_checks(blocks), std::max(blocks, least_checks(blocks)));
+}
+
+/// Samples are run in two stages: what does not hold nearly always shows in the first few checks.
+std::array<std::size_t, 2> stages(std::size_t fitted, std::size_t samples) {
+  return {std::min<std::size_t>(samples, fitted + kMinChecks), samples};
 }
 
 /// Adds to `chosen` one number of each of `stretches` equal stretches of [0, count), at random
@@ -321,19 +328,24 @@ bool trace_affine(Build& build, const Region& region) {
   }
   const std::size_t fitted = chosen.size();
   Random random(build.options.seed + region.count());
-  RawBlock typical = run_one(build, block_at(trace, region, step_of(region, 0)), 0, 0);
-  choose_spread(region.count(), num_checks(region.count(), typical), random, chosen);
-  std::vector<std::uint64_t> blocks;
-  blocks.reserve(chosen.size());
+  std::vector<std::uint64_t> blocks = {block_at(trace, region, step_of(region, 0))};
+  std::vector<RawBlock> samples;
+  run_until(build, blocks, 1, samples);
+  const std::uint64_t checks = num_checks(region.count(), samples[0], kCheckEvents);
+  choose_spread(region.count(), checks, random, chosen);
+  blocks.clear();
   for (const std::uint64_t i : chosen) {
     blocks.push_back(block_at(trace, region, step_of(region, i)));
   }
-  const std::vector<RawBlock> samples = run_many(build, blocks, std::move(typical));
-
-  const auto slopes = fit_slopes(region, samples);
-  if (!slopes) return false;
-  for (std::size_t i = fitted; i < samples.size(); ++i) {
-    if (!predicts(*slopes, samples[0], samples[i], step_of(region, chosen[i]))) return false;
+  std::optional<std::vector<Slope>> slopes;
+  for (const std::size_t end : stages(fitted, chosen.size())) {
+    const std::size_t begin = std::max(fitted, samples.size());
+    run_until(build, blocks, end, samples);
+    if (!slopes) slopes = fit_slopes(region, samples);
+    if (!slopes) return false;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!predicts(*slopes, samples[0], samples[i], step_of(region, chosen[i]))) return false;
+    }
   }
   std::vector<Slope> slot_slope;
   std::vector<std::int64_t> slot_anchor;
@@ -525,24 +537,36 @@ std::optional<ClassFit> fit_class(const Trace& trace, const std::vector<RawBlock
 /// Whole blocks that determine a class's weights, with some to spare.
 std::size_t blocks_to_fit(const PrefixClass& group) { return 3 + 2 * group.anchors[0].size(); }
 
-bool trace_class(Build& build, const PrefixClass& group) {
+/// Whether running so few blocks as a fit needs saves much.
+bool worth_fitting(const PrefixClass& group) {
+  const std::size_t needed = blocks_to_fit(group) + least_checks(group.blocks.size());
+  return 2 * group.blocks.size() > 3 * needed;
+}
+
+/// Returns false, having changed nothing but the counters, when the class does not hold. Checks may
+/// cost so many events.
+bool trace_class(Build& build, const PrefixClass& group, double check_events) {
   const std::uint64_t count = group.blocks.size();
   Random random(build.options.seed + count);
   std::vector<std::uint64_t> chosen = {0, count - 1};
   choose_spread(count, blocks_to_fit(group) - chosen.size(), random, chosen);
   const std::size_t fitted = chosen.size();
-  RawBlock typical = run_one(build, group.blocks[0], 0, 0);
-  choose_spread(count, num_checks(count, typical), random, chosen);
+  std::vector<RawBlock> samples;
+  run_until(build, group.blocks, 1, samples);
+  choose_spread(count, num_checks(count, samples[0], check_events), random, chosen);
   std::vector<std::uint64_t> blocks;
   std::vector<std::vector<std::int64_t>> anchors;
   for (const std::uint64_t i : chosen) {
     blocks.push_back(group.blocks[i]);
     anchors.push_back(group.anchors[i]);
   }
-  const std::vector<RawBlock> samples = run_many(build, blocks, std::move(typical));
+  std::optional<ClassFit> fit;
+  for (const std::size_t end : stages(fitted, chosen.size())) {
+    run_until(build, blocks, end, samples);
+    fit = fit_class(build.trace, samples, anchors, fitted);
+    if (!fit) return false;
+  }
   build.trace.method.blocks_checked += chosen.size() - fitted;
-  auto fit = fit_class(build.trace, samples, anchors, fitted);
-  if (!fit) return false;
 
   const std::uint32_t index = add_template(build, std::move(fit->t));
   std::vector<std::int64_t> slots(fit->slot_weights.size());
@@ -556,15 +580,53 @@ bool trace_class(Build& build, const PrefixClass& group) {
   return true;
 }
 
+std::vector<PrefixClass> slices_of(const Trace& trace, const PrefixClass& group, unsigned axis) {
+  std::map<std::uint32_t, PrefixClass> slices;
+  for (std::size_t i = 0; i < group.blocks.size(); ++i) {
+    const Dim3 index = unlinear(group.blocks[i], trace.grid);
+    PrefixClass& slice = slices[std::array{index.x, index.y, index.z}[axis]];
+    slice.blocks.push_back(group.blocks[i]);
+    slice.anchors.push_back(group.anchors[i]);
+  }
+  std::vector<PrefixClass> result;
+  for (auto& [index, slice] : slices) result.push_back(std::move(slice));
+  return result;
+}
+
+/// Traces a class slice by slice, along the first axis whose largest slice holds; appends to `rest`
+/// what must be run whole.
+void trace_slices(Build& build, const PrefixClass& group, std::vector<std::uint64_t>& rest) {
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    std::vector<PrefixClass> slices = slices_of(build.trace, group, axis);
+    const double check_events = kCheckEvents / static_cast<double>(slices.size());
+    const auto largest = std::max_element(
+        slices.begin(), slices.end(),
+        [](const auto& a, const auto& b) { return a.blocks.size() < b.blocks.size(); });
+    std::swap(*largest, slices.front());
+    if (slices.size() < 2 || !worth_fitting(slices.front()) ||
+        !trace_class(build, slices.front(), check_events)) {
+      continue;
+    }
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+      if (!worth_fitting(slices[i]) || !trace_class(build, slices[i], check_events)) {
+        rest.insert(rest.end(), slices[i].blocks.begin(), slices[i].blocks.end());
+      }
+    }
+    return;
+  }
+  rest.insert(rest.end(), group.blocks.begin(), group.blocks.end());
+}
+
 /// Traces what is not affine; returns the blocks that must be run whole.
 std::vector<std::uint64_t> trace_prefixes(Build& build, const std::vector<std::uint64_t>& blocks) {
   const auto classes = classify(build, blocks);
   if (!classes) return blocks;
   std::vector<std::uint64_t> rest;
   for (const PrefixClass& group : *classes) {
-    const std::size_t needed = blocks_to_fit(group) + least_checks(group.blocks.size());
-    if (group.blocks.size() <= 2 * needed || !trace_class(build, group)) {
+    if (!worth_fitting(group)) {
       rest.insert(rest.end(), group.blocks.begin(), group.blocks.end());
+    } else if (!trace_class(build, group, kCheckEvents)) {
+      trace_slices(build, group, rest);
     }
   }
   return rest;

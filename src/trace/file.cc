@@ -25,7 +25,7 @@ namespace swizzleperf {
 namespace {
 
 constexpr std::string_view kMagic = "swizzleperf trace\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr int kCompression = 3;
 constexpr std::uint64_t kMaxBytes = 16ULL << 30;  // unpacked; a thousand times what we have seen
 
@@ -103,6 +103,7 @@ class Reader {
 void put_trace(Writer& w, const Trace& t) {
   w.put(t.program);
   w.put(t.kernel);
+  w.put(t.symbol);
   w.put(t.arch);
   w.put(t.grid);
   w.put(t.block);
@@ -147,6 +148,7 @@ void put_trace(Writer& w, const Trace& t) {
 void get_trace(Reader& r, Trace& t) {
   r.get(t.program);
   r.get(t.kernel);
+  r.get(t.symbol);
   r.get(t.arch);
   r.get(t.grid);
   r.get(t.block);

@@ -73,8 +73,8 @@ struct Launch {
   Dim3 block;
   std::uint32_t dynamic_lds_bytes = 0;
   std::span<const std::byte> kernargs;  ///< kernarg_bytes, packed as the AMDGPU ABI packs them
+  std::uint64_t step_limit = 0;         ///< wave operations a block may execute; 0 = none
   DeviceHeap* heap = nullptr;           ///< for kernels that allocate; null = they cannot
-  std::uint64_t step_limit = 0;         ///< wave instructions a block may execute; 0 = none
 };
 
 /// A write made by a block, for comparing two kernels without running whole grids.

@@ -48,7 +48,7 @@ struct Unit {
   std::string arch;
   bool linked = false;               ///< its device code may refer to other units' (rdc)
   std::vector<std::string> options;  ///< for clang, of both halves
-  std::vector<std::string> kernels;  ///< demangled
+  std::vector<std::string> kernels;  ///< their symbols
 };
 
 /// A program built for the virtual GPU, in a new directory inside the given work directory, whose
@@ -66,8 +66,8 @@ struct BuiltProgram {
 /// with the compiler's first error when the program is at fault.
 BuiltProgram build_program(const ProgramSpec& spec, const std::filesystem::path& work_directory);
 
-/// The unit that defines a kernel (demangled name). Throws Error(kInput) when there is none.
-const Unit& unit_of(const BuiltProgram& program, const std::string& kernel);
+/// The unit that defines a kernel. Throws Error(kInput) when there is none.
+const Unit& unit_of(const BuiltProgram& program, const std::string& symbol);
 
 /// clang's arguments for parsing the unit's device half.
 std::vector<std::string> parse_arguments(const Unit& unit);
@@ -85,6 +85,9 @@ bool is_launch_spec(const std::filesystem::path& program);
 
 /// The source file that holds the kernel: the program, or what its launch spec names.
 std::filesystem::path spliced_source(const ProgramSpec& spec);
+
+/// The arrays that a launch spec says must be written whole; empty for any other program.
+std::vector<std::string> declared_outputs(const ProgramSpec& spec);
 
 /// Runs the program up to the traced launch and returns its trace.
 Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program);

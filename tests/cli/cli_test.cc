@@ -117,6 +117,38 @@ TEST(Cli, ACrashOfTheCompilerIsOneSentence) {
   expect_sentence(run({"trace", "k.hip"}), 3, "the compiler itself crashed (");
 }
 
+TEST(Cli, RunsAProgramToItsEnd) {
+  const Command run;
+  write_file(run.directory.path() / "twice.hip", R"(
+    #include <hip/hip_runtime.h>
+    #include <cstdio>
+    #include <cstdlib>
+    __global__ void twice(int* x) { x[threadIdx.x] *= 2; }
+    int main(int, char** argv) {
+      int x[64] = {};
+      x[7] = 21;
+      int* device = nullptr;
+      (void)hipMalloc(&device, sizeof x);
+      (void)hipMemcpy(device, x, sizeof x, hipMemcpyHostToDevice);
+      twice<<<1, 64>>>(device);
+      (void)hipMemcpy(x, device, sizeof x, hipMemcpyDeviceToHost);
+      std::printf("computed %d", x[7]);
+      std::fprintf(stderr, "and complained");
+      return x[7] == std::atoi(argv[1]) ? 0 : 5;
+    })");
+  const ChildResult right = run({"trace", "--run-to-end", "twice.hip", "--", "42"});
+  EXPECT_EQ(right.exit_status, 0) << right.err;
+  EXPECT_THAT(right.out, AllOf(HasSubstr("computed 42"), HasSubstr("and complained"),
+                               HasSubstr("Exit status 0")));
+  const ChildResult wrong =
+      run({"trace", "--run-to-end", "--format", "json", "twice.hip", "--", "41"});
+  EXPECT_EQ(wrong.exit_status, 1);
+  const nlohmann::json document = nlohmann::json::parse(wrong.out);
+  EXPECT_EQ(document.at("exit_status"), 5);
+  EXPECT_EQ(document.at("stdout"), "computed 42");
+  EXPECT_EQ(document.at("stderr"), "and complained");
+}
+
 TEST(Cli, ClosedStandardStreamsAreAnError) {
   const Command run;
   const auto shell = [&](const std::string& streams) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/subprocess.h"
 #include "optimize/apply.h"
 
 namespace swizzleperf {
@@ -146,6 +147,28 @@ TEST_P(Kernel, PatchedComputesTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(Suite, Kernel, testing::ValuesIn(cases()),
                          [](const auto& each) { return each.param.name; });
+
+TEST(Table, SaysWhatTheTraceOfAKernelCost) {
+  ChildSpec spec;
+  spec.argv = {fs::path(KERNELS) / "run", "elementwise", "--json", "--swizzleperf",
+               fs::read_symlink("/proc/self/exe").parent_path() / "swizzleperf"};
+  spec.environment["SWIZZLEPERF_PYTHON"] = "no-python-and-so-no-triton";
+  const ChildResult result = run_child(spec);
+  ASSERT_TRUE(result.ok()) << result.err;
+  const nlohmann::json row = nlohmann::json::parse(result.out).at("rows").at(0);
+  EXPECT_EQ(row.at("name"), "elementwise");
+  EXPECT_EQ(row.at("right"), true);
+  EXPECT_EQ(row.at("grid"), nlohmann::json({16384, 1, 1}));
+  EXPECT_EQ(row.at("requests"), 16384 * 64);  // 3 x 16 lines read, 2 x 8 written by half lines
+  EXPECT_GT(row.at("blocks").at("extrapolated"), 0);
+  EXPECT_GT(row.at("blocks").at("checked"), 0);
+  EXPECT_GT(row.at("peak_bytes"), 100'000'000);
+
+  spec.argv[1] = "nothing";
+  const ChildResult refused = run_child(spec);
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("there is no kernel nothing; there are attention"));
+}
 
 }  // namespace
 }  // namespace swizzleperf

@@ -125,21 +125,24 @@ Kernel stencil(std::uint32_t nx, std::uint32_t ny) {
           }};
 }
 
-/// Query block q of head h reads keys and values 0..q; `head_first` decodes a 1-D grid by hand.
-Kernel attention(std::uint32_t heads, std::uint32_t queries, bool causal, bool head_first) {
+/// Query block q of head h reads keys and values 0..q; `head_first` decodes a 1-D grid by hand. So
+/// many heads in a `group` share their keys.
+Kernel attention(std::uint32_t heads, std::uint32_t queries, bool causal, bool head_first,
+                 std::uint32_t group = 1) {
   const Dim3 grid = head_first ? Dim3{heads * queries, 1, 1} : Dim3{queries, heads, 1};
   return {std::string("attention") + (causal ? " causal" : "") + (head_first ? " head-first" : ""),
           grid, [=](const Dim3& index, BlockRecorder& r) {
             const std::uint64_t h = head_first ? index.x % heads : index.y;
             const std::uint64_t q = head_first ? index.x / heads : index.x;
             const std::uint64_t head = h * queries * 1024;  // elements of 16 rows of 64
+            const std::uint64_t keys = h / group * queries * 1024;
             r.begin(2);
             for (std::uint64_t row = 0; row < 16; ++row) {
               if (!access(r, AccessKind::kLoad, row % 2, 0, head + q * 1024 + row * 64)) return;
             }
             for (std::uint64_t k = 0; k < (causal ? q + 1 : queries); ++k) {
               for (std::uint64_t row = 0; row < 16; ++row) {
-                if (!access(r, AccessKind::kLoad, row % 2, 1, head + k * 1024 + row * 64)) return;
+                if (!access(r, AccessKind::kLoad, row % 2, 1, keys + k * 1024 + row * 64)) return;
               }
               r.cost({.instructions = 40, .matrix_flops = 16 * 16 * 64 * 2});
               if (!r.barrier()) return;
@@ -308,6 +311,16 @@ TEST(BuildTrace, RunsFewBlocksOfRegularLaunches) {
   EXPECT_EQ(all.method.blocks_run, 1000U);
   EXPECT_EQ(all.method.blocks_checked, 0U);
   EXPECT_EQ(all.method.blocks_extrapolated, 0U);
+}
+
+/// Under a causal mask no two query blocks are alike, but all heads are.
+TEST(BuildTrace, DoesNotRunAllHeadsOfCausalAttention) {
+  for (const std::uint32_t group : {1U, 8U}) {
+    const Kernel kernel = attention(64, 40, true, false, group);
+    const Trace t = build(kernel, true);
+    EXPECT_GT(t.method.blocks_extrapolated, kernel.grid.count() / 5);  // short blocks: many checks
+    expect_same(t, build(kernel, false));
+  }
 }
 
 /// Checks are other blocks than those fitted, and different from each other, also in a region that

@@ -50,11 +50,10 @@ std::optional<Instruction> parse(llvm::StringRef name) {
   if (!name.consume_front("raw.") && !name.consume_front("struct.")) return std::nullopt;
   name.consume_front("ptr.");
   if (!name.consume_front("buffer.")) return std::nullopt;
+  const bool has_format = name.starts_with("load.format") || name.starts_with("store.format");
+  if (has_format || name.starts_with("load.async")) return std::nullopt;
   if (name.starts_with("load.lds")) {
     found.kind = Kind::kLoadLds;
-  } else if (name.starts_with("load.format") || name.starts_with("store.format") ||
-             name.starts_with("load.async")) {
-    return std::nullopt;
   } else if (name.consume_front("atomic.")) {
     found.kind = Kind::kAtomic;
     found.operation = name.split('.').first.str();

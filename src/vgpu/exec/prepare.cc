@@ -262,6 +262,8 @@ void bring_into_form(llvm::Module& module, llvm::TargetMachine& target) {
 }  // namespace
 
 void prepare_module(llvm::Module& module, llvm::TargetMachine& target) {
+  // IR written by hand may lack the layout, and with it the size of pointers into LDS.
+  if (module.getDataLayoutStr().empty()) module.setDataLayout(target.createDataLayout());
   resolve_indirect_calls(module);
   mark_for_inlining(module);
   inline_everything(module, target);

@@ -126,7 +126,7 @@ WaveState run_wave(Wave& w) {
       w.rounds = 0;
       return WaveState::kReady;
     }
-    run.steps += static_cast<std::uint64_t>(block.instructions) + 1;
+    run.steps += block.op_end - block.op_begin + 1;
     if (run.steps > limit) too_long(run, block);
     if (counts) count(run, block, w.exec);
     for (const Op *op = ops + block.op_begin, *end = ops + block.op_end; op != end; ++op)

@@ -19,7 +19,7 @@
 #include "swizzleperf/error.h"
 #include "vgpu/launcher/element.h"
 #include "vgpu/launcher/fill.h"
-#include "vgpu/runtime/module_api.h"
+#include "vgpu/runtime/launcher_api.h"
 
 namespace swizzleperf::vgpu {
 namespace {
@@ -137,7 +137,7 @@ void launch(const json& description, Arguments& arguments) {
   const std::string file = description.at("module");
   const std::string name = description.at("function");
   must(hipModuleLoad(&module, file.c_str()), file);
-  const KernelInfo& kernel = find_kernel(*__hipModuleKernels(module), name);
+  const KernelInfo& kernel = find_kernel(*__hipLoadedKernels(), name);
   check_arguments(kernel, description.at("arguments"));
   must(hipModuleGetFunction(&function, module, kernel.symbol.c_str()), name);
   const std::array<unsigned, 3> grid = description.at("grid");
@@ -175,11 +175,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return swizzleperf::vgpu::run(argc, argv);
-  } catch (const swizzleperf::Error& error) {
-    fmt::print(stderr, "swizzleperf-launch: {}\n", error.what());
-    return static_cast<int>(error.exit());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "swizzleperf-launch: {}: {}\n", argc > 1 ? argv[1] : "", error.what());
-    return static_cast<int>(swizzleperf::Exit::kInput);
+    __hipEnd(error.what());
   }
 }

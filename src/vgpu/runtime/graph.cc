@@ -488,8 +488,9 @@ hipError_t hipGraphDestroyNode(hipGraphNode_t node) {
 hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t* nodes, size_t* count) {
   return entry([&] {
     if (!known(graph)) return hipErrorInvalidValue;
-    std::vector<hipGraphNode_t> found;
-    for (const auto& n : graph->nodes) found.push_back(n.get());
+    std::vector<hipGraphNode_t> found(graph->nodes.size());
+    std::transform(graph->nodes.begin(), graph->nodes.end(), found.begin(),
+                   [](const auto& n) { return n.get(); });
     return list(found, nodes, count);
   });
 }

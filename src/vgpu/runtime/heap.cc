@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kHugePage = 2 << 20;
+constexpr std::size_t kMostGaps = 30'000;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -59,7 +60,8 @@ void* Heap::allocate(std::uint64_t bytes, MemoryKind kind) {
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (place == MAP_FAILED) return nullptr;
   if (unit == kHugePage) madvise(place, mapped, MADV_HUGEPAGE);
-  next_ = base + mapped + kPage;
+  // The system bounds the number of separate mappings; beyond a half of that, neighbours touch.
+  next_ = base + mapped + (places_.size() < kMostGaps ? kPage : 0);
   used_ += bytes;
   insert(base, bytes, kind);
   return place;
@@ -98,7 +100,9 @@ bool Heap::release(void* base, std::initializer_list<MemoryKind> kinds) {
   if (keep_digests_ && belongs_to_device(place.kind)) released_.push_back(contents(index));
   if (place.kind != MemoryKind::kRegistered) {
     const std::uint64_t bytes = memory_.allocations[index].bytes;
-    munmap(base, round_up(bytes, bytes >= kHugePage ? kHugePage : kPage));
+    const std::uint64_t mapped = round_up(bytes, bytes >= kHugePage ? kHugePage : kPage);
+    // A hole between neighbours that touch is one mapping more, which there may be no room for.
+    if (munmap(base, mapped) != 0) madvise(base, mapped, MADV_DONTNEED);
     used_ -= bytes;
   }
   memory_.allocations.erase(memory_.allocations.begin() + static_cast<std::ptrdiff_t>(index));

@@ -44,9 +44,12 @@ bool is_chosen(const KernelInfo& kernel) {
 
 // ---- trace --------------------------------------------------------------------------------------
 
-std::uint64_t pointer_argument(const Kernel& kernel, const Launch& launch, std::size_t index) {
+/// A word of an argument that may be a pointer.
+std::uint64_t argument_word(const Kernel& kernel, const Launch& launch, std::size_t index,
+                            std::uint32_t offset) {
   std::uint64_t value = 0;
-  std::memcpy(&value, launch.kernargs.data() + kernel.info->arg_offset[index], sizeof value);
+  std::memcpy(&value, launch.kernargs.data() + kernel.info->arg_offset[index] + offset,
+              sizeof value);
   return value;
 }
 
@@ -63,12 +66,16 @@ std::vector<Buffer> buffers_of(const Kernel& kernel, const Launch& launch) {
   std::vector<Buffer> buffers;
   std::vector<std::vector<std::string>> arguments(heap.memory().allocations.size());
   for (std::size_t i = 0; i < kernel.info->arg_offset.size(); ++i) {
-    if (!kernel.info->arg_is_pointer[i]) continue;
-    const Allocation* const target = heap.memory().find(pointer_argument(kernel, launch, i));
-    if (!target) continue;
     const std::string name = source_name(kernel.info->arg_name[i]);
-    arguments[static_cast<std::size_t>(target - heap.memory().allocations.data())].push_back(
-        name.empty() ? fmt::format("arg {}", i) : fmt::format("arg {} '{}'", i, name));
+    const std::string shown =
+        name.empty() ? fmt::format("arg {}", i) : fmt::format("arg {} '{}'", i, name);
+    // A struct's pointers are found by their values; debug information has no types here.
+    for (std::uint32_t at = 0; at + 8 <= kernel.info->arg_bytes[i]; at += 8) {
+      const Allocation* const target = heap.memory().find(argument_word(kernel, launch, i, at));
+      if (!target) continue;
+      arguments[static_cast<std::size_t>(target - heap.memory().allocations.data())].push_back(
+          kernel.info->arg_is_pointer[i] ? shown : fmt::format("{} at byte {}", shown, at));
+    }
   }
   // A trace numbers its buffers with 16 bits. Beyond that, neighbours that no argument names go
   // together.
@@ -135,6 +142,7 @@ void record(const Request& request, const Kernel& kernel, const Launch& launch) 
   Trace trace;
   trace.program = request.program;
   trace.kernel = kernel.info->name;
+  trace.symbol = kernel.info->symbol;
   trace.arch = request.arch;
   trace.grid = launch.grid;
   trace.block = launch.block;

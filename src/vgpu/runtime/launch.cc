@@ -80,7 +80,7 @@ std::vector<std::byte> pack(const KernelInfo& kernel, void** arguments) {
 
 /// Of one block, in wave instructions: what a user calls "it hangs".
 std::uint64_t step_limit() {
-  constexpr std::uint64_t kSeconds = 200'000'000;  // a few of them
+  constexpr std::uint64_t kSeconds = 40'000'000;  // a few of them
   const std::uint64_t asked = state().request.step_limit;
   return asked ? asked : kSeconds;
 }
@@ -161,8 +161,8 @@ hipError_t run_prepared(const PreparedLaunch& launch) {
                              .block = to_dim3(launch.block),
                              .dynamic_lds_bytes = static_cast<std::uint32_t>(launch.shared_bytes),
                              .kernargs = launch.arguments,
-                             .heap = info.allocates ? device_heap() : nullptr,
-                             .step_limit = step_limit()});
+                             .step_limit = step_limit(),
+                             .heap = info.allocates ? device_heap() : nullptr});
     return hipSuccess;
   });
 }

@@ -68,7 +68,10 @@ std::uint64_t traffic_of(const RawBlock& block, const PatternTable& patterns) {
 void run_as_far_as_possible(const Kernel& kernel, const Launch& launch, std::uint64_t block,
                             BlockRecorder& recorder) {
   try {
-    run_recorded(kernel, launch, unlinear(block, launch.grid), Mode::kAddress, recorder);
+    // Blocks that depend on each other cannot be run lightly; here they may write, it is a copy.
+    const bool ordered = kernel.module->needs_order(*kernel.info, launch, state().heap.memory());
+    run_recorded(kernel, launch, unlinear(block, launch.grid),
+                 ordered ? Mode::kFunctional : Mode::kAddress, recorder);
   } catch (const Error&) {
     return;
   }

@@ -62,14 +62,14 @@ const CompileExtras& terse() {
   return extras;
 }
 
-std::string first_line_error(const std::string& diagnostics, const std::string& target) {
-  return fmt::format("{} (compiling for {})", first_compile_error(diagnostics), target);
-}
-
-/// Names compared without their spaces, of which demanglers have different opinions.
-std::string packed(std::string name) {
-  std::erase(name, ' ');
-  return name;
+void check_compiled(const Compiled& compiled, Language language) {
+  if (compiled.ok) return;
+  const std::string assembly =
+      language == Language::kCuda ? inline_ptx(compiled.diagnostics) : std::string();
+  throw input_error(assembly.empty() ? fmt::format("{} (compiling for {})",
+                                                   first_compile_error(compiled.diagnostics),
+                                                   compiled.failed_for)
+                                     : assembly);
 }
 
 /// A source of any name is a program here; only CUDA's speaks nvcc's dialect.
@@ -96,7 +96,7 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
   CompileExtras extras = terse();
   extras.host_options = call.host_options;
   const Compiled compiled = compile_unit(unit, pieces, extras, directory);
-  if (!compiled.ok) throw input_error(first_line_error(compiled.diagnostics, compiled.failed_for));
+  check_compiled(compiled, unit.language);
   if (unit.kernels.empty()) {
     throw input_error(
         fmt::format("{} defines no kernel (__global__ function)", spec.program.string()));
@@ -113,23 +113,24 @@ BuiltProgram build_program(const ProgramSpec& spec, const fs::path& work_directo
   return built;
 }
 
-const Unit& unit_of(const BuiltProgram& program, const std::string& kernel) {
+const Unit& unit_of(const BuiltProgram& program, const std::string& symbol) {
   if (program.units.size() == 1) return program.units.front();
+  const std::string plain = symbol.substr(0, symbol.find('.'));  // k.intern.HASH is a static one
   for (const Unit& unit : program.units) {
-    for (const std::string& name : unit.kernels) {
-      if (packed(name) == packed(kernel)) return unit;
+    if (std::find(unit.kernels.begin(), unit.kernels.end(), plain) != unit.kernels.end()) {
+      return unit;
     }
   }
-  throw input_error(
-      fmt::format("{} does not say which source file kernel {} comes from: give the source itself",
-                  program.executable.string(), kernel));
+  throw input_error(fmt::format(
+      "{} does not say which source file the kernel {} comes from: give the source itself",
+      program.executable.string(), symbol));
 }
 
 fs::path build_device(const Unit& unit, const fs::path& source, const fs::path& work_directory) {
   fs::path bitcode = own_directory(work_directory) / "device.bc";
   const Pieces pieces = locate_pieces();
   const Compiled compiled = compile_device(unit, pieces, terse(), source, bitcode);
-  if (!compiled.ok) throw input_error(first_line_error(compiled.diagnostics, compiled.failed_for));
+  check_compiled(compiled, unit.language);
   return bitcode;
 }
 

@@ -99,8 +99,11 @@ json resolved_fill(const LaunchSpec& spec, const SpecArgument& a, const Names& n
 json described_array(const LaunchSpec& spec, const SpecArgument& a, const Names& names) {
   std::vector<std::int64_t> shape;
   const std::uint64_t count = count_of(spec, a, names, shape);
-  return {{"name", a.name}, {"dtype", a.dtype},   {"count", count},
-          {"shape", shape}, {"output", a.output}, {"fill", resolved_fill(spec, a, names)}};
+  return {{"name", a.name},
+          {"dtype", a.dtype},
+          {"count", count},
+          {"shape", shape},
+          {"fill", resolved_fill(spec, a, names)}};
 }
 
 // ---- the launch ---------------------------------------------------------------------------------
@@ -307,6 +310,15 @@ fs::path build_spec_device(const ProgramSpec& program, const fs::path& directory
 fs::path spliced_source(const ProgramSpec& program) {
   if (!is_launch_spec(program.program)) return program.program;
   return read_launch_spec(program.program, program.arguments).kernel;
+}
+
+std::vector<std::string> declared_outputs(const ProgramSpec& program) {
+  std::vector<std::string> names;
+  if (!is_launch_spec(program.program)) return names;
+  for (const SpecArgument& a : read_launch_spec(program.program, program.arguments).arguments) {
+    if (a.output) names.push_back(a.name);
+  }
+  return names;
 }
 
 }  // namespace swizzleperf::vgpu

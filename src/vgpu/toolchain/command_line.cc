@@ -44,7 +44,6 @@ struct State {
   std::vector<std::string> unknown;        ///< options for clang to judge
   std::vector<std::string> architectures;  ///< --offload-arch, all of them
   std::string sm;                          ///< digits of the first sm_ or compute_
-  bool archive = false;
 
   void argument(std::vector<std::string>& rest);
   void list(const std::string& values);
@@ -53,7 +52,6 @@ struct State {
 struct Row {
   const char* name;
   Takes takes;
-  /// `spelled` is the option as clang takes it (name and value joined where it takes them so).
   void (*act)(State& s, const std::string& value);
 };
 
@@ -73,8 +71,20 @@ std::string absolute(const std::string& path) { return fs::absolute(path).lexica
 void ignore(S& /*s*/, V& /*v*/) {}
 
 template <class... Words>
-void both(S& s, Words... words) {
+void both(S& s, const Words&... words) {
   (s.call.options.emplace_back(words), ...);
+}
+template <class... Words>
+void host(S& s, const Words&... words) {
+  (s.call.host_options.emplace_back(words), ...);
+}
+template <class... Words>
+void link(S& s, const Words&... words) {
+  (s.call.link.emplace_back(words), ...);
+}
+template <class... Words>
+void depend(S& s, const Words&... words) {
+  (s.call.dependency_options.emplace_back(words), ...);
 }
 
 void set_stage(S& s, Stage stage) {
@@ -139,7 +149,7 @@ bool is_missing_library(const std::string& name) {
 
 void library(S& s, V& v) {
   if (is_replaced_library(v)) return;
-  s.call.link.push_back("-l" + v);
+  link(s, "-l" + v);
 }
 
 void linker_list(S& s, V& v) {
@@ -181,31 +191,22 @@ constexpr Row kCommon[] = {
     {"-E", Takes::kNothing, [](S& s, V&) { set_stage(s, Stage::kPreprocessed); }},
     {"-o", Takes::kEither, [](S& s, V& v) { s.call.output = v; }},
     {"-x", Takes::kEither, set_language},
-    {"-MD", Takes::kNothing, [](S& s, V&) { s.call.dependency_options.emplace_back("-MD"); }},
-    {"-MMD", Takes::kNothing, [](S& s, V&) { s.call.dependency_options.emplace_back("-MMD"); }},
-    {"-MP", Takes::kNothing, [](S& s, V&) { s.call.dependency_options.emplace_back("-MP"); }},
-    {"-MG", Takes::kNothing, [](S& s, V&) { s.call.dependency_options.emplace_back("-MG"); }},
-    {"-MF", Takes::kEither,
-     [](S& s, V& v) {
-       s.call.dependency_options.insert(s.call.dependency_options.end(), {"-MF", v});
-     }},
-    {"-MT", Takes::kEither,
-     [](S& s, V& v) {
-       s.call.dependency_options.insert(s.call.dependency_options.end(), {"-MT", v});
-     }},
-    {"-MQ", Takes::kEither,
-     [](S& s, V& v) {
-       s.call.dependency_options.insert(s.call.dependency_options.end(), {"-MQ", v});
-     }},
+    {"-MD", Takes::kNothing, [](S& s, V&) { depend(s, "-MD"); }},
+    {"-MMD", Takes::kNothing, [](S& s, V&) { depend(s, "-MMD"); }},
+    {"-MP", Takes::kNothing, [](S& s, V&) { depend(s, "-MP"); }},
+    {"-MG", Takes::kNothing, [](S& s, V&) { depend(s, "-MG"); }},
+    {"-MF", Takes::kEither, [](S& s, V& v) { depend(s, "-MF", v); }},
+    {"-MT", Takes::kEither, [](S& s, V& v) { depend(s, "-MT", v); }},
+    {"-MQ", Takes::kEither, [](S& s, V& v) { depend(s, "-MQ", v); }},
     {"-M", Takes::kNothing,
      [](S& s, V&) {
        set_stage(s, Stage::kPreprocessed);
-       s.call.dependency_options.emplace_back("-M");
+       depend(s, "-M");
      }},
     {"-MM", Takes::kNothing,
      [](S& s, V&) {
        set_stage(s, Stage::kPreprocessed);
-       s.call.dependency_options.emplace_back("-MM");
+       depend(s, "-MM");
      }},
     {"-isystem", Takes::kEither, [](S& s, V& v) { both(s, "-isystem", absolute(v)); }},
     {"-iquote", Takes::kEither, [](S& s, V& v) { both(s, "-iquote" + absolute(v)); }},
@@ -222,42 +223,38 @@ constexpr Row kCommon[] = {
     {"-O", Takes::kNothing, [](S& s, V&) { both(s, "-O"); }},
     {"-Xclang", Takes::kNext, [](S& s, V& v) { both(s, "-Xclang", v); }},
     {"-mllvm", Takes::kNext, ignore},  // tunes the code generator that is not run
-    {"-Wl,", Takes::kJoined, [](S& s, V& v) { s.call.link.push_back("-Wl," + v); }},
-    {"-Wa,", Takes::kJoined, [](S& s, V& v) { s.call.host_options.push_back("-Wa," + v); }},
-    {"-Wp,", Takes::kJoined, [](S& s, V& v) { s.call.host_options.push_back("-Wp," + v); }},
+    {"-Wl,", Takes::kJoined, [](S& s, V& v) { link(s, "-Wl," + v); }},
+    {"-Wa,", Takes::kJoined, [](S& s, V& v) { host(s, "-Wa," + v); }},
+    {"-Wp,", Takes::kJoined, [](S& s, V& v) { host(s, "-Wp," + v); }},
     {"-W", Takes::kJoined, [](S& s, V& v) { both(s, "-W" + v); }},
     {"-w", Takes::kNothing, [](S& s, V&) { both(s, "-w"); }},
     {"-pedantic", Takes::kNothing, [](S& s, V&) { both(s, "-pedantic"); }},
     {"-ansi", Takes::kNothing, [](S& s, V&) { both(s, "-ansi"); }},
     {"-l", Takes::kEither, library},
-    {"-L", Takes::kEither, [](S& s, V& v) { s.call.link.push_back("-L" + absolute(v)); }},
-    {"-T", Takes::kNext, [](S& s, V& v) { s.call.link.insert(s.call.link.end(), {"-T", v}); }},
-    {"-u", Takes::kNext, [](S& s, V& v) { s.call.link.insert(s.call.link.end(), {"-u", v}); }},
-    {"-z", Takes::kNext, [](S& s, V& v) { s.call.link.insert(s.call.link.end(), {"-z", v}); }},
-    {"-Xlinker", Takes::kNext,
-     [](S& s, V& v) { s.call.link.insert(s.call.link.end(), {"-Xlinker", v}); }},
-    {"-shared", Takes::kNothing, [](S& s, V&) { s.call.link.emplace_back("-shared"); }},
-    {"-rdynamic", Takes::kNothing, [](S& s, V&) { s.call.link.emplace_back("-rdynamic"); }},
-    {"-s", Takes::kNothing, [](S& s, V&) { s.call.link.emplace_back("-s"); }},
+    {"-L", Takes::kEither, [](S& s, V& v) { link(s, "-L" + absolute(v)); }},
+    {"-T", Takes::kNext, [](S& s, V& v) { link(s, "-T", v); }},
+    {"-u", Takes::kNext, [](S& s, V& v) { link(s, "-u", v); }},
+    {"-z", Takes::kNext, [](S& s, V& v) { link(s, "-z", v); }},
+    {"-Xlinker", Takes::kNext, [](S& s, V& v) { link(s, "-Xlinker", v); }},
+    {"-shared", Takes::kNothing, [](S& s, V&) { link(s, "-shared"); }},
+    {"-rdynamic", Takes::kNothing, [](S& s, V&) { link(s, "-rdynamic"); }},
+    {"-s", Takes::kNothing, [](S& s, V&) { link(s, "-s"); }},
     {"-static", Takes::kNothing, ignore},  // our runtime is a shared library
     {"-flto", Takes::kNothing, ignore},    // the halves are joined as objects
     {"-flto=", Takes::kJoined, ignore},
     {"-fuse-ld=", Takes::kJoined, ignore},
-    {"-pthread", Takes::kNothing, [](S& s, V&) { s.call.host_options.emplace_back("-pthread"); }},
-    {"-fopenmp", Takes::kNothing, [](S& s, V&) { s.call.host_options.emplace_back("-fopenmp"); }},
-    {"-fsanitize=", Takes::kJoined,
-     [](S& s, V& v) { s.call.host_options.push_back("-fsanitize=" + v); }},
-    {"-fprofile", Takes::kJoined,
-     [](S& s, V& v) { s.call.host_options.push_back("-fprofile" + v); }},
-    {"--coverage", Takes::kNothing,
-     [](S& s, V&) { s.call.host_options.emplace_back("--coverage"); }},
-    {"-pg", Takes::kNothing, [](S& s, V&) { s.call.host_options.emplace_back("-pg"); }},
-    {"-march=", Takes::kJoined, [](S& s, V& v) { s.call.host_options.push_back("-march=" + v); }},
-    {"-mtune=", Takes::kJoined, [](S& s, V& v) { s.call.host_options.push_back("-mtune=" + v); }},
-    {"-mcpu=", Takes::kJoined, [](S& s, V& v) { s.call.host_options.push_back("-mcpu=" + v); }},
-    {"-ggdb", Takes::kNothing, [](S& s, V&) { s.call.host_options.emplace_back("-g"); }},
-    {"-g", Takes::kJoined, [](S& s, V& v) { s.call.host_options.push_back("-g" + v); }},
-    {"-g", Takes::kNothing, [](S& s, V&) { s.call.host_options.emplace_back("-g"); }},
+    {"-pthread", Takes::kNothing, [](S& s, V&) { host(s, "-pthread"); }},
+    {"-fopenmp", Takes::kNothing, [](S& s, V&) { host(s, "-fopenmp"); }},
+    {"-fsanitize=", Takes::kJoined, [](S& s, V& v) { host(s, "-fsanitize=" + v); }},
+    {"-fprofile", Takes::kJoined, [](S& s, V& v) { host(s, "-fprofile" + v); }},
+    {"--coverage", Takes::kNothing, [](S& s, V&) { host(s, "--coverage"); }},
+    {"-pg", Takes::kNothing, [](S& s, V&) { host(s, "-pg"); }},
+    {"-march=", Takes::kJoined, [](S& s, V& v) { host(s, "-march=" + v); }},
+    {"-mtune=", Takes::kJoined, [](S& s, V& v) { host(s, "-mtune=" + v); }},
+    {"-mcpu=", Takes::kJoined, [](S& s, V& v) { host(s, "-mcpu=" + v); }},
+    {"-ggdb", Takes::kNothing, [](S& s, V&) { host(s, "-g"); }},
+    {"-g", Takes::kJoined, [](S& s, V& v) { host(s, "-g" + v); }},
+    {"-g", Takes::kNothing, [](S& s, V&) { host(s, "-g"); }},
     {"-v", Takes::kNothing, [](S& s, V&) { s.call.verbose = true; }},
     {"-###", Takes::kNothing, [](S& s, V&) { s.call.dry_run = true; }},
     {"--version", Takes::kNothing, [](S& s, V&) { s.call.stage = Stage::kVersion; }},
@@ -348,33 +345,28 @@ constexpr Row kNvcc[] = {
     {"-generate-dependencies", Takes::kNothing,
      [](S& s, V&) {
        set_stage(s, Stage::kPreprocessed);
-       s.call.dependency_options.emplace_back("-M");
+       depend(s, "-M");
      }},
     {"-generate-nonsystem-dependencies", Takes::kNothing,
      [](S& s, V&) {
        set_stage(s, Stage::kPreprocessed);
-       s.call.dependency_options.emplace_back("-MM");
+       depend(s, "-MM");
      }},
-    {"-generate-dependencies-with-compile", Takes::kNothing,
-     [](S& s, V&) { s.call.dependency_options.emplace_back("-MD"); }},
+    {"-generate-dependencies-with-compile", Takes::kNothing, [](S& s, V&) { depend(s, "-MD"); }},
     {"-generate-nonsystem-dependencies-with-compile", Takes::kNothing,
-     [](S& s, V&) { s.call.dependency_options.emplace_back("-MMD"); }},
-    {"-dependency-output", Takes::kEquals,
-     [](S& s, V& v) {
-       s.call.dependency_options.insert(s.call.dependency_options.end(), {"-MF", v});
-     }},
+     [](S& s, V&) { depend(s, "-MMD"); }},
+    {"-dependency-output", Takes::kEquals, [](S& s, V& v) { depend(s, "-MF", v); }},
     {"-output-file", Takes::kEquals, [](S& s, V& v) { s.call.output = v; }},
     {"-include-path", Takes::kEquals, [](S& s, V& v) { both(s, "-I" + absolute(v)); }},
     {"-system-include", Takes::kEquals, [](S& s, V& v) { both(s, "-isystem", absolute(v)); }},
     {"-pre-include", Takes::kEquals,
      [](S& s, V& v) { both(s, "-include", fs::exists(v) ? absolute(v) : v); }},
     {"-library", Takes::kEquals, library},
-    {"-library-path", Takes::kEquals,
-     [](S& s, V& v) { s.call.link.push_back("-L" + absolute(v)); }},
+    {"-library-path", Takes::kEquals, [](S& s, V& v) { link(s, "-L" + absolute(v)); }},
     {"-define-macro", Takes::kEquals, [](S& s, V& v) { both(s, "-D" + v); }},
     {"-undefine-macro", Takes::kEquals, [](S& s, V& v) { both(s, "-U" + v); }},
     {"-optimize", Takes::kEquals, [](S& s, V& v) { both(s, "-O" + v); }},
-    {"-debug", Takes::kNothing, [](S& s, V&) { s.call.host_options.emplace_back("-g"); }},
+    {"-debug", Takes::kNothing, [](S& s, V&) { host(s, "-g"); }},
     {"-profile", Takes::kNothing, ignore},
     {"-options-file", Takes::kEquals, option_file},
     {"-optf", Takes::kEquals, option_file},

@@ -12,13 +12,10 @@
 // its names; a warp of 32 lanes is a property of the module that they state.
 #include "vgpu/toolchain/compile.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include <cstdlib>
 #include <future>
-#include <memory>
 #include <set>
 
 #include "base/files.h"
@@ -81,13 +78,6 @@ fs::path precompiled(const Unit& unit, const Pieces& pieces, const CompileExtras
   return extras.dependency_options.empty() ? pieces.precompiled(half, unit.arch) : fs::path();
 }
 
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
-  return text ? text.get() : symbol;
-}
-
 /// What the host half of a unit says of its device half.
 struct HostHalf {
   std::string record_symbol;  ///< empty: it neither launches nor names anything there
@@ -97,15 +87,27 @@ struct HostHalf {
 /// The host half calls a kernel through a stub of the kernel's name with this in front.
 constexpr std::string_view kStub = "__device_stub__";
 
+/// The kernel's symbol from its stub's: a mangled name says how long it is, in front of it.
+std::string kernel_of_stub(const std::string& stub) {
+  const std::size_t at = stub.find(kStub);
+  for (std::size_t digits = 1; digits <= 3 && digits <= at; ++digits) {
+    const std::string before = stub.substr(at - digits, digits);
+    if (before.find_first_not_of("0123456789") != std::string::npos) break;
+    const std::size_t length = std::stoul(before);  // a digit further left may belong elsewhere
+    if (before.front() == '0' || length <= kStub.size() || length > stub.size() - at) continue;
+    return stub.substr(0, at - digits) + std::to_string(length - kStub.size()) +
+           stub.substr(at + kStub.size());
+  }
+  return stub.substr(0, at) + stub.substr(at + kStub.size());  // extern "C"
+}
+
 HostHalf read_host_half(const fs::path& object) {
   HostHalf half;
   std::set<std::string> kernels;
   for (const ElfSymbol& symbol : elf_symbols(read_file(object))) {
     if (symbol.name.starts_with(kRecordSymbol) && !symbol.defined) half.record_symbol = symbol.name;
     if (symbol.name.find(kStub) == std::string::npos) continue;
-    std::string name = demangled(symbol.name);
-    name.erase(name.find(kStub), kStub.size());
-    kernels.insert(name);
+    kernels.insert(kernel_of_stub(symbol.name));
   }
   half.kernels.assign(kernels.begin(), kernels.end());
   return half;

@@ -62,11 +62,17 @@ TEST_P(Faults, NullPointer) {
 }
 
 TEST_P(Faults, EndlessLoop) {
-  Device device("__global__ void spin(volatile int* flag) { while (*flag == 0) {} }");
+  Device device(
+      "__global__ void spin(volatile int* flag) {\n while (*flag == 0) {} }\n"
+      "__global__ void count(volatile int* flag) {\n for (;;) *flag = *flag + 1; }");
   int* flag = device.buffer(std::vector<int>(1));
   EXPECT_THAT(run(device, "spin", {1}, {64}, GetParam(), 100000, flag),
-              AllOf(HasSubstr("block (0,0,0) executed more than 100000 wave instructions"),
-                    HasSubstr("raise the step limit")));
+              AllOf(HasSubstr("at kernel.hip:2"),
+                    HasSubstr("block (0,0,0) waits for what no block of the launch does")));
+  EXPECT_THAT(run(device, "count", {1}, {64}, GetParam(), 100000, flag),
+              AllOf(HasSubstr("at kernel.hip:4"),
+                    HasSubstr("block (0,0,0) executed more than 100000 wave instructions"),
+                    HasSubstr("raise the limit with --step-limit")));
 }
 
 TEST_P(Faults, TrapsAndAssertions) {

@@ -252,17 +252,19 @@ __global__ void bits(const uint* a, uint* o, const unsigned long* b, unsigned lo
   }
 }
 
-TEST(Kernels, WideMultiplicationAndDroppedText) {
+TEST(Kernels, WideMultiplicationAndText) {
   Device device(R"(
 __global__ void wide(const unsigned long* a, unsigned long* o) {
   int i = threadIdx.x;
   o[2 * i] = __umul64hi(a[i], a[i + 1]);
   o[2 * i + 1] = (unsigned long)__mul64hi((long)a[i], (long)a[i + 1]);
-  if (i == 3) printf("thread %d\\n", i);
+  if (i == 3) printf("thread %d\n", i);
 })");
   const auto a = random_values<std::uint64_t>(65, 21);
   auto* o = device.buffer(std::vector<std::uint64_t>(128));
+  ::testing::internal::CaptureStdout();
   device.launch("wide", {1}, {64}, 0, device.buffer(a), o);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "thread 3\n");
   __extension__ using Wide = __int128;
   __extension__ using UnsignedWide = unsigned __int128;
   for (std::size_t i = 0; i < 64; ++i) {

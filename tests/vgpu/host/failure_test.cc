@@ -110,8 +110,15 @@ TEST(Failure, KernelWritesOutsideItsMemoryInFunctionalMode) {
 }
 
 TEST(Failure, KernelNeverEnds) {
-  EXPECT_THAT(trace_fault(program("while (*(volatile int*)p == 0) {}", "k<<<1, 1>>>(p);\n")),
-              AllOf(HasSubstr("block (0,0,0)"), HasSubstr("1000000 wave instructions")));
+  EXPECT_THAT(trace_fault(program("for (volatile int* q = p;;) *q = *q + 1;", "k<<<1, 1>>>(p);\n")),
+              AllOf(HasSubstr("program.hip:5"), HasSubstr("block (0,0,0)"),
+                    HasSubstr("1000000 wave instructions"), HasSubstr("--step-limit")));
+}
+
+TEST(Failure, KernelWaitsForWhatNeverComes) {
+  EXPECT_THAT(
+      trace_fault(program("while (*(volatile int*)p == 0) {}", "k<<<1, 1>>>(p);\n")),
+      AllOf(HasSubstr("program.hip:5"), HasSubstr("block (0,0,0) waits for what no block")));
 }
 
 TEST(Failure, DeviceMemoryRunsOut) {

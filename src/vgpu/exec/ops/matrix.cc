@@ -181,7 +181,7 @@ void tiny_matrix(Wave& w, const Op& op, const MatrixShape& s, u32 outputs) {
 /// The list holds the registers of D, A, B and C, one after the other.
 template <class A>
 void matrix(Wave& w, const Op& op) {
-  const MatrixShape& s = matrix_shape(static_cast<std::size_t>(op.imm));
+  const MatrixShape& s = matrix_shape(static_cast<std::size_t>(op.imm) & 0xffff);
   const u32 outputs = static_cast<u32>(s.m) * s.n * s.blocks / kLanes;
   const u32* list = w.run->program->lists.data() + op.list;
   const u32 inputs = (op.count - 2 * outputs) / 2;

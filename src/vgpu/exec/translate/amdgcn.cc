@@ -73,6 +73,10 @@ bool is_hint(llvm::StringRef name) {
 bool Translator::amdgcn_intrinsic(const llvm::CallInst& i, llvm::StringRef name) {
   if (is_hint(name)) return true;
   if (lane_intrinsic(i, name)) return true;
+  if (name.starts_with("ds.read.tr")) {
+    transposed_read(i);
+    return true;
+  }
   if (name.starts_with("mfma.")) return matrix(i, i.getCalledFunction()->getName().str());
   if (name == "is.shared" || name == "is.private") {
     const std::uint64_t aperture = name == "is.shared" ? kLdsAperture : kPrivateAperture;
@@ -162,6 +166,10 @@ std::int64_t Translator::tiny_operands(const llvm::CallInst& i, const MatrixShap
   if (!shape.scaled)
     return static_cast<std::int64_t>(eight_bits(shape.a_is_bf8)) << 16 |
            static_cast<std::int64_t>(eight_bits(shape.b_is_bf8)) << 20;
+  // Eight-bit elements lie in a lane in another order of k than narrower ones. The order cancels
+  // out of a product of equals only.
+  if ((immediate(i, 3) < 2) != (immediate(i, 4) < 2))
+    refuse(i, "a matrix instruction on eight-bit and narrower elements together");
   return chosen(3) << 16 | chosen(4) << 20 | immediate(i, 5) << 24 | immediate(i, 7) << 28;
 }
 

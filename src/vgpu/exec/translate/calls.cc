@@ -222,7 +222,14 @@ void Translator::elementwise(const llvm::CallInst& i, Code code, unsigned argume
   Operands out;
   for (std::size_t k = 0; k < scalars.size(); ++k) {
     const Scalar& s = scalars[k];
-    if (s.bits != 8 * size_of(s.type))
+    const std::uint32_t unused = 8 * size_of(s.type) - s.bits;
+    if (unused != 0 && code == Code::kBitReverse) {
+      // The bits end up at the top; what was above them falls out.
+      const std::uint32_t all = emit(code, s.type, {a[0][k]});
+      out.push_back(emit(Code::kLShr, s.type, {all, constant(s.type, unused)}));
+      continue;
+    }
+    if (unused != 0)
       refuse(i, fmt::format("'{}' on a value of {} bits", i.getCalledFunction()->getName().str(),
                             s.bits));
     // An exponent is one scalar for all elements, and 32 bits wide.

@@ -50,13 +50,14 @@ LdsLayout lay_out_lds(const llvm::Function& function) {
   return lds;
 }
 
-/// The innermost line in the user's own files: what HIP's headers inline is reported where they
-/// were used.
+/// The innermost line in the user's own files: what HIP's headers and Triton's library inline is
+/// reported where it was used.
 SourceLine source_line(const llvm::Instruction& instruction) {
   for (const llvm::DILocation* at = instruction.getDebugLoc(); at != nullptr;
        at = at->getInlinedAt()) {
     const llvm::StringRef file = at->getFilename();
-    const bool system = file.starts_with("/usr/") || file.contains("/include/hip/");
+    const bool system = file.starts_with("/usr/") || file.contains("/include/hip/") ||
+                        at->getDirectory().contains("/triton/language");
     if (at->getLine() != 0 && (!system || at->getInlinedAt() == nullptr))
       return {file.str(), at->getLine()};
   }

@@ -153,6 +153,7 @@ class Translator {
   std::int64_t tiny_operands(const llvm::CallInst& i, const MatrixShape& shape) const;
   Tiny eight_bits(bool bf8) const;
   bool matrix(const llvm::CallInst& i, const std::string& name);
+  void transposed_read(const llvm::CallInst& i);
   void elementwise(const llvm::CallInst& i, Code code, unsigned arguments);
   void count128(const llvm::CallInst& i, Code code);
   void three_way(const llvm::CallInst& i);
