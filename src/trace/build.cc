@@ -347,6 +347,7 @@ bool trace_affine(Build& build, const Region& region) {
       if (!predicts(*slopes, samples[0], samples[i], step_of(region, chosen[i]))) return false;
     }
   }
+  if (!slopes) return false;
   std::vector<Slope> slot_slope;
   std::vector<std::int64_t> slot_anchor;
   Template t = affine_template(trace, samples[0], *slopes, slot_slope, slot_anchor);
@@ -566,6 +567,7 @@ bool trace_class(Build& build, const PrefixClass& group, double check_events) {
     fit = fit_class(build.trace, samples, anchors, fitted);
     if (!fit) return false;
   }
+  if (!fit) return false;
   build.trace.method.blocks_checked += chosen.size() - fitted;
 
   const std::uint32_t index = add_template(build, std::move(fit->t));
@@ -589,6 +591,7 @@ std::vector<PrefixClass> slices_of(const Trace& trace, const PrefixClass& group,
     slice.anchors.push_back(group.anchors[i]);
   }
   std::vector<PrefixClass> result;
+  result.reserve(slices.size());
   for (auto& [index, slice] : slices) result.push_back(std::move(slice));
   return result;
 }

@@ -49,6 +49,15 @@ class Run(unittest.TestCase):
             self.assertNotIn("\n", str(caught.exception))
 
 
+class Specs(unittest.TestCase):
+    def test_a_product_of_matrices_on_both_architectures(self):
+        spec = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../kernels/gemm/gemm.toml")
+        for machine in ("mi300x", "mi355x"):
+            before, after = swizzleperf.run_spec(spec, machine=machine, M=129, N=77, K=130)
+            expected = before["a_ptr"].astype(numpy.float64) @ before["b_ptr"].astype(numpy.float64)
+            numpy.testing.assert_allclose(after["c_ptr"], expected, atol=1e-2)
+
+
 class Scripts(unittest.TestCase):
     """A file that launches at its top level, without a guard, is imported for its kernel all the same."""
 

@@ -10,8 +10,6 @@
 #include <map>
 #include <string_view>
 
-#include "vgpu/runtime/module_api.h"
-
 #include "vgpu/runtime/launch.h"
 #include "vgpu/runtime/state.h"
 
@@ -110,11 +108,6 @@ hipError_t hipModuleLoadData(hipModule_t* module, const void* data) {
 hipError_t hipModuleLoadDataEx(hipModule_t* module, const void* data, unsigned int /*count*/,
                                hipJitOption* /*options*/, void** /*values*/) {
   return hipModuleLoadData(module, data);
-}
-
-// NOLINTNEXTLINE(bugprone-reserved-identifier): only such names leave the library
-const std::vector<swizzleperf::vgpu::KernelInfo>* __hipModuleKernels(hipModule_t module) {
-  return &module->unit->module->kernels();
 }
 
 /// The code stays: launches that were traced name it.

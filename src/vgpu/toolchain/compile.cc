@@ -231,7 +231,7 @@ Compiled compile_unit(Unit& unit, const Pieces& pieces, const CompileExtras& ext
   append(command, {"-c", "-o", host_object.string()});
   const ChildResult host =
       compile(command, precompiled(unit, pieces, extras, "host"), unit.directory);
-  const Compiled device_half = device.valid() ? device.get() : Compiled{true, "", "", {}};
+  Compiled device_half = device.valid() ? device.get() : Compiled{true, "", "", {}};
   if (!host.ok()) return {false, host.err, "the host", {}};
   if (!device_half.ok) return device_half;
   Compiled compiled{true, host.err, "", {host_object}};

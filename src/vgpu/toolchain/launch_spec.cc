@@ -103,7 +103,7 @@ class Reader {
 
   void read_kernel(const toml::table& table) {
     const toml::node& node = need(table, "kernel");
-    spec_.kernel = spec_.file.parent_path() / text(node, "kernel");
+    spec_.kernel = (spec_.file.parent_path() / text(node, "kernel")).lexically_normal();
     const std::string ending = spec_.kernel.extension().string();
     if (ending == ".py") {
       spec_.language = SpecLanguage::kTriton;

@@ -123,7 +123,8 @@ TEST_F(Gemm, FullSizeTrace) {
 TEST_F(Gemm, ComparesEqualWithItself) {
   std::vector<std::uint32_t> identity(63);
   std::iota(identity.begin(), identity.end(), 0);
-  const BlockComparison result = compare({"1150", "890", "64"}, patched(kBlockId, kBlockId), identity);
+  const BlockComparison result =
+      compare({"1150", "890", "64"}, patched(kBlockId, kBlockId), identity);
   EXPECT_EQ(result.first_difference, "");
   EXPECT_EQ(result.blocks_compared, 12U);
   EXPECT_GT(result.bytes_compared, 12U * 128 * 100);

@@ -50,7 +50,8 @@ class thread_group {
   }
   SWIZZLEPERF_MEMBER unsigned long long num_threads() const { return size(); }
   SWIZZLEPERF_MEMBER unsigned long long thread_rank() const {
-    if (kind_ == Kind::kLanes) return (unsigned)__popc(mask_ & details::below(__swizzleperf_lane()));
+    if (kind_ == Kind::kLanes)
+      return (unsigned)__popc(mask_ & details::below(__swizzleperf_lane()));
     const unsigned long long block =
         kind_ == Kind::kBlock
             ? 0
@@ -117,8 +118,8 @@ class coalesced_group : public thread_group {
   template <class T>
   SWIZZLEPERF_MEMBER T shfl_down(T value, unsigned delta) const {
     const unsigned rank = thread_rank();
-    return __swizzleperf_from(value,
-                              details::nth_lane(mask_, rank + delta >= size() ? rank : rank + delta));
+    return __swizzleperf_from(
+        value, details::nth_lane(mask_, rank + delta >= size() ? rank : rank + delta));
   }
   SWIZZLEPERF_MEMBER int any(int predicate) const { return __any_sync(mask_, predicate); }
   SWIZZLEPERF_MEMBER int all(int predicate) const { return __all_sync(mask_, predicate); }
@@ -243,24 +244,25 @@ SWIZZLEPERF_DEVICE void invoke_one(const Group& group, F&& function, A&&... argu
   if (group.thread_rank() == 0) function(arguments...);
 }
 
-// ---- Reductions and scans ------------------------------------------------------------------------
+// ---- Reductions and scans
+// ------------------------------------------------------------------------
 
-#define SWIZZLEPERF_OPERATION(name, expression)                       \
-  template <class T = void>                                           \
-  struct name {                                                       \
+#define SWIZZLEPERF_OPERATION(name, expression)                            \
+  template <class T = void>                                                \
+  struct name {                                                            \
     SWIZZLEPERF_MEMBER T operator()(T a, T b) const { return expression; } \
-  };                                                                  \
-  template <>                                                         \
-  struct name<void> {                                                 \
-    template <class T>                                                \
-    SWIZZLEPERF_MEMBER T operator()(T a, T b) const {                 \
-      return expression;                                              \
-    }                                                                 \
+  };                                                                       \
+  template <>                                                              \
+  struct name<void> {                                                      \
+    template <class T>                                                     \
+    SWIZZLEPERF_MEMBER T operator()(T a, T b) const {                      \
+      return expression;                                                   \
+    }                                                                      \
   };
 SWIZZLEPERF_OPERATION(plus, a + b)
 SWIZZLEPERF_OPERATION(less, b < a ? b : a)
 SWIZZLEPERF_OPERATION(greater, a < b ? b : a)
-SWIZZLEPERF_OPERATION(bit_and, a & b)
+SWIZZLEPERF_OPERATION(bit_and, a& b)
 SWIZZLEPERF_OPERATION(bit_or, a | b)
 SWIZZLEPERF_OPERATION(bit_xor, a ^ b)
 #undef SWIZZLEPERF_OPERATION
@@ -305,7 +307,8 @@ SWIZZLEPERF_DEVICE T exclusive_scan(const Group& group, T value) {
   return exclusive_scan(group, value, plus<T>());
 }
 
-// ---- Copies into shared memory: done when the call returns ---------------------------------------
+// ---- Copies into shared memory: done when the call returns
+// ---------------------------------------
 
 template <class Group, class T>
 SWIZZLEPERF_DEVICE void memcpy_async(const Group& group, T* to, const T* from, size_t bytes) {

@@ -32,8 +32,8 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
 
   __nv_bfloat16() = default;
   __attribute__((host, device)) __nv_bfloat16(float value) : __x(__swizzleperf_bf16_bits(value)) {}
-#define SWIZZLEPERF_FROM(T)                                       \
-  __attribute__((host, device)) __nv_bfloat16(T value)            \
+#define SWIZZLEPERF_FROM(T)                            \
+  __attribute__((host, device)) __nv_bfloat16(T value) \
       : __x(__swizzleperf_bf16_bits((double)value)) {}
   SWIZZLEPERF_FROM(double)
   SWIZZLEPERF_FROM(short)
@@ -51,7 +51,7 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
   }
   __attribute__((host, device)) operator __nv_bfloat16_raw() const { return {__x}; }
   __attribute__((host, device)) explicit operator bool() const { return (__x & 0x7fff) != 0; }
-#define SWIZZLEPERF_TO(T)                                                                        \
+#define SWIZZLEPERF_TO(T) \
   __attribute__((host, device)) explicit operator T() const { return (T)(float)*this; }
   SWIZZLEPERF_TO(double)
   SWIZZLEPERF_TO(short)
@@ -81,7 +81,9 @@ SWIZZLEPERF_HD float __bfloat162float(__nv_bfloat16 x) { return x; }
 SWIZZLEPERF_HD unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.__x; }
 SWIZZLEPERF_HD __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) { return __nv_bfloat16_raw{x}; }
 SWIZZLEPERF_HD __nv_bfloat162 make_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return {a, b}; }
-SWIZZLEPERF_HD __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) { return {a, b}; }
+SWIZZLEPERF_HD __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) {
+  return {a, b};
+}
 SWIZZLEPERF_HD __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }
 SWIZZLEPERF_HD __nv_bfloat162 __float2bfloat162_rn(float x) { return {x, x}; }
 SWIZZLEPERF_HD __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return {x, y}; }

@@ -18,8 +18,8 @@ struct __attribute__((aligned(2))) __half {
   unsigned short __x;
 
   __half() = default;
-#define SWIZZLEPERF_FROM(T)                                          \
-  __attribute__((host, device)) __half(T value)                      \
+#define SWIZZLEPERF_FROM(T)                     \
+  __attribute__((host, device)) __half(T value) \
       : __x(__builtin_bit_cast(unsigned short, (_Float16)value)) {}
   SWIZZLEPERF_FROM(float)
   SWIZZLEPERF_FROM(double)
@@ -38,7 +38,7 @@ struct __attribute__((aligned(2))) __half {
   }
   __attribute__((host, device)) operator __half_raw() const { return {__x}; }
   __attribute__((host, device)) explicit operator bool() const { return (__x & 0x7fff) != 0; }
-#define SWIZZLEPERF_TO(T)                                                                        \
+#define SWIZZLEPERF_TO(T) \
   __attribute__((host, device)) explicit operator T() const { return (T)(float)*this; }
   SWIZZLEPERF_TO(double)
   SWIZZLEPERF_TO(signed char)
@@ -101,8 +101,8 @@ SWIZZLEPERF_HD __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
 #define NARROW2 __half2
 #define NARROW_FROM(x) __half((float)(x))
 #define NARROW_TO(h) ((float)(h))
-#define NARROW_FMA(a, b, c)                                                                  \
-  __ushort_as_half(__builtin_bit_cast(                                                       \
+#define NARROW_FMA(a, b, c)            \
+  __ushort_as_half(__builtin_bit_cast( \
       unsigned short, (_Float16)((double)(float)(a) * (double)(float)(b) + (double)(float)(c))))
 #include "swizzleperf_narrow.h"
 

@@ -4,11 +4,12 @@
 #include "cuda_runtime_api.h"
 
 #if defined(__HIP__)
+// clang-format off: the first is what the others are written in
 #include "swizzleperf_device.h"
-
 #include "swizzleperf_atomics.h"
 #include "swizzleperf_math.h"
 #include "swizzleperf_warp.h"
+// clang-format on
 #else
 // Host code of a project may share headers with its kernels.
 #ifndef __host__

@@ -130,8 +130,7 @@
 #define cudaSharedMemBankSizeFourByte hipSharedMemBankSizeFourByte
 #define cudaSharedMemBankSizeEightByte hipSharedMemBankSizeEightByte
 #define cudaFuncAttributeMaxDynamicSharedMemorySize hipFuncAttributeMaxDynamicSharedMemorySize
-#define cudaFuncAttributePreferredSharedMemoryCarveout \
-  hipFuncAttributePreferredSharedMemoryCarveout
+#define cudaFuncAttributePreferredSharedMemoryCarveout hipFuncAttributePreferredSharedMemoryCarveout
 #define cudaMemAdviseSetReadMostly hipMemAdviseSetReadMostly
 #define cudaMemAdviseUnsetReadMostly hipMemAdviseUnsetReadMostly
 #define cudaMemAdviseSetPreferredLocation hipMemAdviseSetPreferredLocation
@@ -404,50 +403,131 @@ static inline cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr
   const cudaError_t error = cudaGetDeviceProperties(&p, device);
   if (error != cudaSuccess) return error;
   switch (name) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsDim[0]; break;
-    case cudaDevAttrMaxBlockDimY: *value = p.maxThreadsDim[1]; break;
-    case cudaDevAttrMaxBlockDimZ: *value = p.maxThreadsDim[2]; break;
-    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
-    case cudaDevAttrMaxGridDimY: *value = p.maxGridSize[1]; break;
-    case cudaDevAttrMaxGridDimZ: *value = p.maxGridSize[2]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p.sharedMemPerBlock; break;
-    case cudaDevAttrTotalConstantMemory: *value = (int)p.totalConstMem; break;
-    case cudaDevAttrWarpSize: *value = p.warpSize; break;
-    case cudaDevAttrMaxPitch: *value = (int)p.memPitch; break;
-    case cudaDevAttrMaxRegistersPerBlock: *value = p.regsPerBlock; break;
-    case cudaDevAttrClockRate: *value = p.clockRate; break;
-    case cudaDevAttrGpuOverlap: *value = p.deviceOverlap; break;
-    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrKernelExecTimeout: *value = p.kernelExecTimeoutEnabled; break;
-    case cudaDevAttrIntegrated: *value = p.integrated; break;
-    case cudaDevAttrCanMapHostMemory: *value = p.canMapHostMemory; break;
-    case cudaDevAttrComputeMode: *value = p.computeMode; break;
-    case cudaDevAttrConcurrentKernels: *value = p.concurrentKernels; break;
-    case cudaDevAttrEccEnabled: *value = p.ECCEnabled; break;
-    case cudaDevAttrMemoryClockRate: *value = p.memoryClockRate; break;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = p.memoryBusWidth; break;
-    case cudaDevAttrL2CacheSize: *value = p.l2CacheSize; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrAsyncEngineCount: *value = p.asyncEngineCount; break;
-    case cudaDevAttrUnifiedAddressing: *value = p.unifiedAddressing; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    case cudaDevAttrStreamPrioritiesSupported: *value = p.streamPrioritiesSupported; break;
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = p.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxBlockDimX:
+      *value = p.maxThreadsDim[0];
+      break;
+    case cudaDevAttrMaxBlockDimY:
+      *value = p.maxThreadsDim[1];
+      break;
+    case cudaDevAttrMaxBlockDimZ:
+      *value = p.maxThreadsDim[2];
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = p.maxGridSize[0];
+      break;
+    case cudaDevAttrMaxGridDimY:
+      *value = p.maxGridSize[1];
+      break;
+    case cudaDevAttrMaxGridDimZ:
+      *value = p.maxGridSize[2];
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = (int)p.sharedMemPerBlock;
+      break;
+    case cudaDevAttrTotalConstantMemory:
+      *value = (int)p.totalConstMem;
+      break;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      break;
+    case cudaDevAttrMaxPitch:
+      *value = (int)p.memPitch;
+      break;
+    case cudaDevAttrMaxRegistersPerBlock:
+      *value = p.regsPerBlock;
+      break;
+    case cudaDevAttrClockRate:
+      *value = p.clockRate;
+      break;
+    case cudaDevAttrGpuOverlap:
+      *value = p.deviceOverlap;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrKernelExecTimeout:
+      *value = p.kernelExecTimeoutEnabled;
+      break;
+    case cudaDevAttrIntegrated:
+      *value = p.integrated;
+      break;
+    case cudaDevAttrCanMapHostMemory:
+      *value = p.canMapHostMemory;
+      break;
+    case cudaDevAttrComputeMode:
+      *value = p.computeMode;
+      break;
+    case cudaDevAttrConcurrentKernels:
+      *value = p.concurrentKernels;
+      break;
+    case cudaDevAttrEccEnabled:
+      *value = p.ECCEnabled;
+      break;
+    case cudaDevAttrMemoryClockRate:
+      *value = p.memoryClockRate;
+      break;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      *value = p.memoryBusWidth;
+      break;
+    case cudaDevAttrL2CacheSize:
+      *value = p.l2CacheSize;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrAsyncEngineCount:
+      *value = p.asyncEngineCount;
+      break;
+    case cudaDevAttrUnifiedAddressing:
+      *value = p.unifiedAddressing;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
+    case cudaDevAttrStreamPrioritiesSupported:
+      *value = p.streamPrioritiesSupported;
+      break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       *value = (int)p.sharedMemPerMultiprocessor;
       break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p.regsPerMultiprocessor; break;
-    case cudaDevAttrManagedMemory: *value = p.managedMemory; break;
-    case cudaDevAttrIsMultiGpuBoard: *value = p.isMultiGpuBoard; break;
-    case cudaDevAttrPageableMemoryAccess: *value = p.pageableMemoryAccess; break;
-    case cudaDevAttrConcurrentManagedAccess: *value = p.concurrentManagedAccess; break;
-    case cudaDevAttrCooperativeLaunch: *value = p.cooperativeLaunch; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p.sharedMemPerBlockOptin; break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p.maxBlocksPerMultiProcessor; break;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = 0; break;
-    case cudaDevAttrMemoryPoolsSupported: *value = 1; break;
-    default: return cudaErrorInvalidValue;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      *value = p.regsPerMultiprocessor;
+      break;
+    case cudaDevAttrManagedMemory:
+      *value = p.managedMemory;
+      break;
+    case cudaDevAttrIsMultiGpuBoard:
+      *value = p.isMultiGpuBoard;
+      break;
+    case cudaDevAttrPageableMemoryAccess:
+      *value = p.pageableMemoryAccess;
+      break;
+    case cudaDevAttrConcurrentManagedAccess:
+      *value = p.concurrentManagedAccess;
+      break;
+    case cudaDevAttrCooperativeLaunch:
+      *value = p.cooperativeLaunch;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = (int)p.sharedMemPerBlockOptin;
+      break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      *value = p.maxBlocksPerMultiProcessor;
+      break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      *value = 0;
+      break;
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = 1;
+      break;
+    default:
+      return cudaErrorInvalidValue;
   }
   return cudaSuccess;
 }
@@ -455,12 +535,18 @@ static inline cudaError_t cudaDeviceGetAttribute(int* value, enum cudaDeviceAttr
 /// HIP's name with CUDA's first letters, but for those that the two name differently.
 static inline const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
-    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
-    case cudaErrorInitializationError: return "cudaErrorInitializationError";
-    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
-    case cudaErrorSymbolNotFound: return "cudaErrorSymbolNotFound";
-    case cudaErrorLaunchTimeout: return "cudaErrorLaunchTimeout";
-    default: break;
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorInitializationError:
+      return "cudaErrorInitializationError";
+    case cudaErrorInvalidResourceHandle:
+      return "cudaErrorInvalidResourceHandle";
+    case cudaErrorSymbolNotFound:
+      return "cudaErrorSymbolNotFound";
+    case cudaErrorLaunchTimeout:
+      return "cudaErrorLaunchTimeout";
+    default:
+      break;
   }
   static __thread char name[64];
   const char* hip = hipGetErrorName(error);
@@ -478,7 +564,7 @@ static inline cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes*
     a->hostPointer = (void*)p;
     return cudaSuccess;
   }
-  a->type = h.isManaged                          ? cudaMemoryTypeManaged
+  a->type = h.isManaged                         ? cudaMemoryTypeManaged
             : h.memoryType == hipMemoryTypeHost ? cudaMemoryTypeHost
                                                 : cudaMemoryTypeDevice;
   a->device = h.device;
@@ -492,22 +578,28 @@ static inline cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
   return cudaSuccess;
 }
 static inline cudaError_t cudaDeviceGetLimit(size_t* value, enum cudaLimit limit) {
-  *value = limit == cudaLimitMallocHeapSize ? 8 << 20 : limit == cudaLimitStackSize ? 1024 : 1 << 20;
+  *value = limit == cudaLimitMallocHeapSize ? 8 << 20
+           : limit == cudaLimitStackSize    ? 1024
+                                            : 1 << 20;
   return cudaSuccess;
 }
-static inline cudaError_t cudaHostRegister(void* p, size_t bytes, unsigned flags SWIZZLEPERF_DEFAULT(0)) {
+static inline cudaError_t cudaHostRegister(void* p, size_t bytes,
+                                           unsigned flags SWIZZLEPERF_DEFAULT(0)) {
   return hipHostRegister(p, bytes, flags);
 }
-static inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+static inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
+                                          cudaMemcpyKind kind,
                                           cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
   return hipMemcpyAsync(to, from, bytes, kind, stream);
 }
 static inline cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int device,
-                                              size_t bytes, cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
+                                              size_t bytes,
+                                              cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
   return hipMemcpyPeerAsync(to, to_device, from, device, bytes, stream);
 }
-static inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t pitch,
-                                            size_t width, size_t height, cudaMemcpyKind kind,
+static inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from,
+                                            size_t pitch, size_t width, size_t height,
+                                            cudaMemcpyKind kind,
                                             cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
   return hipMemcpy2DAsync(to, to_pitch, from, pitch, width, height, kind, stream);
 }
@@ -520,19 +612,21 @@ static inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes,
   return hipMemsetAsync(to, value, bytes, stream);
 }
 static inline cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width,
-                                            size_t height, cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
+                                            size_t height,
+                                            cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
   return hipMemset2DAsync(to, pitch, value, width, height, stream);
 }
 static inline cudaError_t cudaMemPrefetchAsync(const void* p, size_t bytes, int device,
                                                cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
   return hipMemPrefetchAsync(p, bytes, device, stream);
 }
-static inline cudaError_t cudaMemAdvise(const void* p, size_t bytes, cudaMemoryAdvise advice, int device) {
+static inline cudaError_t cudaMemAdvise(const void* p, size_t bytes, cudaMemoryAdvise advice,
+                                        int device) {
   return hipMemAdvise(p, bytes, advice, device);
 }
-static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* p,
-                                                   size_t bytes SWIZZLEPERF_DEFAULT(0),
-                                                   unsigned flags SWIZZLEPERF_DEFAULT(cudaMemAttachSingle)) {
+static inline cudaError_t cudaStreamAttachMemAsync(
+    cudaStream_t stream, void* p, size_t bytes SWIZZLEPERF_DEFAULT(0),
+    unsigned flags SWIZZLEPERF_DEFAULT(cudaMemAttachSingle)) {
   (void)stream, (void)p, (void)bytes, (void)flags;  // memory is visible to all streams
   return cudaSuccess;
 }
@@ -540,10 +634,12 @@ static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e
                                               unsigned flags SWIZZLEPERF_DEFAULT(0)) {
   return hipStreamWaitEvent(stream, event, flags);
 }
-static inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
+static inline cudaError_t cudaEventRecord(cudaEvent_t event,
+                                          cudaStream_t stream SWIZZLEPERF_DEFAULT(0)) {
   return hipEventRecord(event, stream);
 }
-static inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+static inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                                   unsigned flags) {
   (void)flags;
   return hipEventRecord(event, stream);
 }
@@ -614,10 +710,11 @@ cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, 
   return hipMemcpyToSymbol(static_cast<const void*>(&symbol), from, bytes, offset, kind);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes,
+                                    size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = 0) {
-  return hipMemcpyToSymbolAsync(static_cast<const void*>(&symbol), from, bytes, offset, kind, stream);
+  return hipMemcpyToSymbolAsync(static_cast<const void*>(&symbol), from, bytes, offset, kind,
+                                stream);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
@@ -628,7 +725,8 @@ template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = 0) {
-  return hipMemcpyFromSymbolAsync(to, static_cast<const void*>(&symbol), bytes, offset, kind, stream);
+  return hipMemcpyFromSymbolAsync(to, static_cast<const void*>(&symbol), bytes, offset, kind,
+                                  stream);
 }
 template <class P, class T>
 cudaError_t cudaGetSymbolAddress(P** address, const T& symbol) {
@@ -650,7 +748,9 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph
 }
 #else
 #define cudaEventCreate hipEventCreate
-static inline cudaError_t cudaMallocHost(void** p, size_t bytes) { return hipHostMalloc(p, bytes, 0); }
+static inline cudaError_t cudaMallocHost(void** p, size_t bytes) {
+  return hipHostMalloc(p, bytes, 0);
+}
 #define cudaFuncSetAttribute hipFuncSetAttribute
 #define cudaFuncSetCacheConfig hipFuncSetCacheConfig
 #define cudaFuncGetAttributes hipFuncGetAttributes

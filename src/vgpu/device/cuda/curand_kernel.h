@@ -36,7 +36,8 @@ SWIZZLEPERF_DEVICE unsigned long long __swizzleperf_mix(unsigned long long x) {
   return x ^ x >> 31;
 }
 
-// ---- Marsaglia's xorwow ----------------------------------------------------------------------------
+// ---- Marsaglia's xorwow
+// ----------------------------------------------------------------------------
 
 SWIZZLEPERF_DEVICE unsigned curand(curandStateXORWOW* s) {
   const unsigned t = s->v[0] ^ s->v[0] >> 2;
@@ -49,7 +50,7 @@ SWIZZLEPERF_DEVICE void skipahead(unsigned long long n, curandStateXORWOW* s) {
   for (; n != 0; --n) curand(s);
 }
 SWIZZLEPERF_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence,
-                                     unsigned long long offset, curandStateXORWOW* s) {
+                                    unsigned long long offset, curandStateXORWOW* s) {
   unsigned long long x = __swizzleperf_mix(seed ^ __swizzleperf_mix(subsequence));
   for (unsigned& v : s->v) v = (unsigned)((x = __swizzleperf_mix(x)) >> 32) | 1;
   s->d = (unsigned)__swizzleperf_mix(x);
@@ -57,7 +58,8 @@ SWIZZLEPERF_DEVICE void curand_init(unsigned long long seed, unsigned long long 
   skipahead(offset, s);
 }
 
-// ---- Philox 4 x 32, ten rounds ---------------------------------------------------------------------
+// ---- Philox 4 x 32, ten rounds
+// ---------------------------------------------------------------------
 
 SWIZZLEPERF_DEVICE uint4 __swizzleperf_philox(uint4 c, uint2 k) {
   for (int round = 0; round < 10; ++round) {
@@ -85,7 +87,7 @@ SWIZZLEPERF_DEVICE void skipahead(unsigned long long n, curandStatePhilox4_32_10
   s->output = __swizzleperf_philox(s->counter, s->key);
 }
 SWIZZLEPERF_DEVICE void curand_init(unsigned long long seed, unsigned long long subsequence,
-                                     unsigned long long offset, curandStatePhilox4_32_10* s) {
+                                    unsigned long long offset, curandStatePhilox4_32_10* s) {
   s->counter = make_uint4(0, 0, 0, 0);
   s->key = make_uint2((unsigned)seed, (unsigned)(seed >> 32));
   s->used = 0;
@@ -110,7 +112,8 @@ SWIZZLEPERF_DEVICE uint4 curand4(curandStatePhilox4_32_10* s) {
   return make_uint4(x, y, z, w);
 }
 
-// ---- Distributions -----------------------------------------------------------------------------------
+// ---- Distributions
+// -----------------------------------------------------------------------------------
 
 SWIZZLEPERF_DEVICE float __swizzleperf_unit(unsigned x) { return x * 0x1p-32f + 0x1p-33f; }
 

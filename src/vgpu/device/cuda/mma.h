@@ -1,8 +1,8 @@
 // wmma: a warp's matrix fragments, over shuffles.
 //
-// CUDA leaves the layout of a fragment open, so it is ours: element i of the matrix, counted so that
-// neighbours along the shorter way to a dot product lie in one element of neighbouring lanes, is
-// element i / 32 of lane i % 32. A (M x K) is counted down its columns, B (K x N) and the
+// CUDA leaves the layout of a fragment open, so it is ours: element i of the matrix, counted so
+// that neighbours along the shorter way to a dot product lie in one element of neighbouring lanes,
+// is element i / 32 of lane i % 32. A (M x K) is counted down its columns, B (K x N) and the
 // accumulator (M x N) along their rows. Then for every k the element of A and of B that an output
 // needs is the same in all lanes, and only the lane varies: one shuffle fetches it.
 #pragma once

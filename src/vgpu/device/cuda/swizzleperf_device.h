@@ -29,23 +29,24 @@ extern "C" __attribute__((device, const)) unsigned long __ockl_get_group_id(unsi
 extern "C" __attribute__((device, const)) unsigned long __ockl_get_local_size(unsigned);
 extern "C" __attribute__((device, const)) unsigned long __ockl_get_num_groups(unsigned);
 
-// The shape, and the kind of name, of clang's own CUDA headers: tools that look for blockIdx know it.
-#define SWIZZLEPERF_AXIS(axis, i, fetch)                     \
-  __declspec(property(get = __fetch_##axis)) unsigned axis;  \
+// The shape, and the kind of name, of clang's own CUDA headers: tools that look for blockIdx know
+// it.
+#define SWIZZLEPERF_AXIS(axis, i, fetch)                                           \
+  __declspec(property(get = __fetch_##axis)) unsigned axis;                        \
   static inline __attribute__((device, always_inline)) unsigned __fetch_##axis() { \
-    return (unsigned)fetch(i);                               \
+    return (unsigned)fetch(i);                                                     \
   }
-#define SWIZZLEPERF_BUILTIN(name, fetch)                                            \
-  struct __cuda_builtin_##name##_t {                                                \
-    SWIZZLEPERF_AXIS(x, 0, fetch)                                                   \
-    SWIZZLEPERF_AXIS(y, 1, fetch)                                                   \
-    SWIZZLEPERF_AXIS(z, 2, fetch)                                                   \
-    __attribute__((device)) operator dim3() const { return dim3(x, y, z); }         \
-    __attribute__((device)) operator uint3() const { return make_uint3(x, y, z); }  \
-                                                                                    \
-   private:                                                                         \
-    __cuda_builtin_##name##_t(const __cuda_builtin_##name##_t&) = delete;           \
-  };                                                                                \
+#define SWIZZLEPERF_BUILTIN(name, fetch)                                           \
+  struct __cuda_builtin_##name##_t {                                               \
+    SWIZZLEPERF_AXIS(x, 0, fetch)                                                  \
+    SWIZZLEPERF_AXIS(y, 1, fetch)                                                  \
+    SWIZZLEPERF_AXIS(z, 2, fetch)                                                  \
+    __attribute__((device)) operator dim3() const { return dim3(x, y, z); }        \
+    __attribute__((device)) operator uint3() const { return make_uint3(x, y, z); } \
+                                                                                   \
+   private:                                                                        \
+    __cuda_builtin_##name##_t(const __cuda_builtin_##name##_t&) = delete;          \
+  };                                                                               \
   extern const __attribute__((device)) __attribute__((weak)) __cuda_builtin_##name##_t name;
 SWIZZLEPERF_BUILTIN(threadIdx, __ockl_get_local_id)
 SWIZZLEPERF_BUILTIN(blockIdx, __ockl_get_group_id)
@@ -112,9 +113,9 @@ extern "C" __attribute__((device)) unsigned long __ockl_fprintf_append_string_n(
 
 /// What the C library's assert calls.
 extern "C" __attribute__((device, noinline, weak)) void __assert_fail(const char* assertion,
-                                                                       const char* file,
-                                                                       unsigned line,
-                                                                       const char* function) {
+                                                                      const char* file,
+                                                                      unsigned line,
+                                                                      const char* function) {
   const auto length = [](const char* text) {
     unsigned long n = 1;
     while (*text++) ++n;
@@ -132,24 +133,27 @@ extern "C" __attribute__((device, noinline, weak)) void __assert_fail(const char
 
 extern "C++" {
 static inline __attribute__((device, always_inline)) void* memcpy(void* to, const void* from,
-                                                                   size_t bytes) {
+                                                                  size_t bytes) {
   return __builtin_memcpy(to, from, bytes);
 }
 static inline __attribute__((device, always_inline)) void* memmove(void* to, const void* from,
-                                                                    size_t bytes) {
+                                                                   size_t bytes) {
   return __builtin_memmove(to, from, bytes);
 }
 static inline __attribute__((device, always_inline)) void* memset(void* to, int value,
-                                                                   size_t bytes) {
+                                                                  size_t bytes) {
   return __builtin_memset(to, value, bytes);
 }
 }
 
-// ---- Loads and stores with cache hints: the hints say nothing to a replay ------------------------
+// ---- Loads and stores with cache hints: the hints say nothing to a replay
+// ------------------------
 
-#define SWIZZLEPERF_LOAD(name) \
-  template <class T>           \
-  SWIZZLEPERF_DEVICE T name(const T* p) { return *p; }
+#define SWIZZLEPERF_LOAD(name)            \
+  template <class T>                      \
+  SWIZZLEPERF_DEVICE T name(const T* p) { \
+    return *p;                            \
+  }
 SWIZZLEPERF_LOAD(__ldg)
 SWIZZLEPERF_LOAD(__ldca)
 SWIZZLEPERF_LOAD(__ldcg)
@@ -157,9 +161,11 @@ SWIZZLEPERF_LOAD(__ldcs)
 SWIZZLEPERF_LOAD(__ldlu)
 SWIZZLEPERF_LOAD(__ldcv)
 #undef SWIZZLEPERF_LOAD
-#define SWIZZLEPERF_STORE(name) \
-  template <class T>            \
-  SWIZZLEPERF_DEVICE void name(T* p, T value) { *p = value; }
+#define SWIZZLEPERF_STORE(name)                 \
+  template <class T>                            \
+  SWIZZLEPERF_DEVICE void name(T* p, T value) { \
+    *p = value;                                 \
+  }
 SWIZZLEPERF_STORE(__stwb)
 SWIZZLEPERF_STORE(__stcg)
 SWIZZLEPERF_STORE(__stcs)
@@ -172,10 +178,11 @@ SWIZZLEPERF_DEVICE unsigned __isGlobal(const void* p) {
 SWIZZLEPERF_DEVICE unsigned __isShared(const void* p) { return __builtin_amdgcn_is_shared(p); }
 SWIZZLEPERF_DEVICE unsigned __isLocal(const void* p) { return __builtin_amdgcn_is_private(p); }
 
-// ---- Textures and surfaces -----------------------------------------------------------------------
+// ---- Textures and surfaces
+// -----------------------------------------------------------------------
 
-#define SWIZZLEPERF_NO_FETCH(name, what)             \
-  template <class T = void, class... A>              \
+#define SWIZZLEPERF_NO_FETCH(name, what) \
+  template <class T = void, class... A>  \
   __attribute__((device)) T name(A...) SWIZZLEPERF_MISSING(what);
 SWIZZLEPERF_NO_FETCH(tex1D, "textures")
 SWIZZLEPERF_NO_FETCH(tex1Dfetch, "textures")

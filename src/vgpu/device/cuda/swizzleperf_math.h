@@ -7,7 +7,9 @@
 SWIZZLEPERF_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 SWIZZLEPERF_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 SWIZZLEPERF_DEVICE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-SWIZZLEPERF_DEVICE int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+SWIZZLEPERF_DEVICE int __clzll(long long x) {
+  return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
 SWIZZLEPERF_DEVICE int __ffs(int x) { return x ? __builtin_ctz((unsigned)x) + 1 : 0; }
 SWIZZLEPERF_DEVICE int __ffsll(long long x) {
   return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0;
@@ -53,7 +55,8 @@ SWIZZLEPERF_DEVICE int __mulhi(int a, int b) { return (int)((long long)a * b >> 
 SWIZZLEPERF_DEVICE unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((unsigned long long)a * b >> 32);
 }
-extern "C" __attribute__((device, const)) unsigned long __ockl_mul_hi_u64(unsigned long, unsigned long);
+extern "C" __attribute__((device, const)) unsigned long __ockl_mul_hi_u64(unsigned long,
+                                                                          unsigned long);
 extern "C" __attribute__((device, const)) long __ockl_mul_hi_i64(long, long);
 SWIZZLEPERF_DEVICE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return __ockl_mul_hi_u64(a, b);
@@ -62,7 +65,9 @@ SWIZZLEPERF_DEVICE long long __mul64hi(long long a, long long b) { return __ockl
 SWIZZLEPERF_DEVICE int __mul24(int a, int b) {
   return (int)((unsigned)((int)((unsigned)a << 8) >> 8) * (unsigned)((int)((unsigned)b << 8) >> 8));
 }
-SWIZZLEPERF_DEVICE unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffff) * (b & 0xffffff); }
+SWIZZLEPERF_DEVICE unsigned __umul24(unsigned a, unsigned b) {
+  return (a & 0xffffff) * (b & 0xffffff);
+}
 SWIZZLEPERF_DEVICE unsigned __sad(int a, int b, unsigned c) {
   return (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a) + c;
 }
@@ -87,14 +92,14 @@ SWIZZLEPERF_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
 }
 
 // The commonest of the functions on packed bytes and halves of a word.
-#define SWIZZLEPERF_PACKED(name, T, bits, expression)                        \
-  SWIZZLEPERF_DEVICE unsigned name(unsigned a, unsigned b) {                \
-    unsigned result = 0;                                                     \
-    for (int k = 0; k < 32; k += bits) {                                     \
-      const int x = (T)(a >> k), y = (T)(b >> k);                            \
-      result |= ((unsigned)(expression) & ((1ull << bits) - 1)) << k;        \
-    }                                                                        \
-    return result;                                                           \
+#define SWIZZLEPERF_PACKED(name, T, bits, expression)                 \
+  SWIZZLEPERF_DEVICE unsigned name(unsigned a, unsigned b) {          \
+    unsigned result = 0;                                              \
+    for (int k = 0; k < 32; k += bits) {                              \
+      const int x = (T)(a >> k), y = (T)(b >> k);                     \
+      result |= ((unsigned)(expression) & ((1ull << bits) - 1)) << k; \
+    }                                                                 \
+    return result;                                                    \
   }
 #define SWIZZLEPERF_PACKED_SET(signed_type, unsigned_type, bits, n)              \
   SWIZZLEPERF_PACKED(__vadd##n, unsigned_type, bits, x + y)                      \
@@ -126,28 +131,31 @@ SWIZZLEPERF_DEVICE float __uint_as_float(unsigned x) { return __builtin_bit_cast
 SWIZZLEPERF_DEVICE long long __double_as_longlong(double x) {
   return __builtin_bit_cast(long long, x);
 }
-SWIZZLEPERF_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+SWIZZLEPERF_DEVICE double __longlong_as_double(long long x) {
+  return __builtin_bit_cast(double, x);
+}
 SWIZZLEPERF_DEVICE int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
 SWIZZLEPERF_DEVICE int __double2loint(double x) { return (int)__double_as_longlong(x); }
 SWIZZLEPERF_DEVICE double __hiloint2double(int high, int low) {
-  return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
+  return __longlong_as_double(
+      (long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
 
 // ---- Conversions -------------------------------------------------------------------------------
 // From a number to an integer in each direction, saturating as the hardware does.
 
-#define SWIZZLEPERF_TO_INTEGER(from, From, to, To)                                     \
-  SWIZZLEPERF_DEVICE To __##from##2##to##_rn(From x) {                                \
-    return __swizzleperf_saturated<To>(__builtin_elementwise_roundeven(x));            \
-  }                                                                                    \
-  SWIZZLEPERF_DEVICE To __##from##2##to##_rz(From x) {                                \
-    return __swizzleperf_saturated<To>(__builtin_elementwise_trunc(x));                \
-  }                                                                                    \
-  SWIZZLEPERF_DEVICE To __##from##2##to##_rd(From x) {                                \
-    return __swizzleperf_saturated<To>(__builtin_elementwise_floor(x));                \
-  }                                                                                    \
-  SWIZZLEPERF_DEVICE To __##from##2##to##_ru(From x) {                                \
-    return __swizzleperf_saturated<To>(__builtin_elementwise_ceil(x));                 \
+#define SWIZZLEPERF_TO_INTEGER(from, From, to, To)                          \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_rn(From x) {                      \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_roundeven(x)); \
+  }                                                                         \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_rz(From x) {                      \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_trunc(x));     \
+  }                                                                         \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_rd(From x) {                      \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_floor(x));     \
+  }                                                                         \
+  SWIZZLEPERF_DEVICE To __##from##2##to##_ru(From x) {                      \
+    return __swizzleperf_saturated<To>(__builtin_elementwise_ceil(x));      \
   }
 template <class To, class From>
 SWIZZLEPERF_DEVICE To __swizzleperf_saturated(From x) {
@@ -188,10 +196,11 @@ SWIZZLEPERF_DEVICE double __uint2double_rn(unsigned x) { return (double)x; }
 SWIZZLEPERF_DEVICE double __ll2double_rn(long long x) { return (double)x; }
 SWIZZLEPERF_DEVICE double __ull2double_rn(unsigned long long x) { return (double)x; }
 
-// ---- Least and greatest of mixed types -----------------------------------------------------------
+// ---- Least and greatest of mixed types
+// -----------------------------------------------------------
 
-#define SWIZZLEPERF_MIXED(A, B, R)                                                          \
-  SWIZZLEPERF_DEVICE R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; }                 \
+#define SWIZZLEPERF_MIXED(A, B, R)                                         \
+  SWIZZLEPERF_DEVICE R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; } \
   SWIZZLEPERF_DEVICE R max(A a, B b) { return (R)a > (R)b ? (R)a : (R)b; }
 SWIZZLEPERF_MIXED(int, unsigned, unsigned)
 SWIZZLEPERF_MIXED(unsigned, int, unsigned)
@@ -214,7 +223,8 @@ SWIZZLEPERF_MIXED(unsigned long long, unsigned, unsigned long long)
 SWIZZLEPERF_HD int umin(unsigned a, unsigned b) { return (int)(a < b ? a : b); }
 SWIZZLEPERF_HD int umax(unsigned a, unsigned b) { return (int)(a > b ? a : b); }
 
-// ---- On the host too, as CUDA's headers have them ------------------------------------------------
+// ---- On the host too, as CUDA's headers have them
+// ------------------------------------------------
 
 static inline __attribute__((host)) float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 static inline __attribute__((host)) double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }

@@ -14,30 +14,30 @@ NARROW_HD NARROW2 __halves2_of(NARROW a, NARROW b) {
   return r;
 }
 
-#define NARROW_UNARY(name, name2, expression)                         \
-  NARROW_HD NARROW name(NARROW a) {                                   \
-    const float x = NARROW_TO(a);                                     \
-    return NARROW_FROM(expression);                                   \
-  }                                                                   \
+#define NARROW_UNARY(name, name2, expression) \
+  NARROW_HD NARROW name(NARROW a) {           \
+    const float x = NARROW_TO(a);             \
+    return NARROW_FROM(expression);           \
+  }                                           \
   NARROW_HD NARROW2 name2(NARROW2 a) { return __halves2_of(name(a.x), name(a.y)); }
-#define NARROW_BINARY(name, name2, expression)                        \
-  NARROW_HD NARROW name(NARROW a, NARROW b) {                         \
-    const float x = NARROW_TO(a), y = NARROW_TO(b);                   \
-    return NARROW_FROM(expression);                                   \
-  }                                                                   \
-  NARROW_HD NARROW2 name2(NARROW2 a, NARROW2 b) {                     \
-    return __halves2_of(name(a.x, b.x), name(a.y, b.y));              \
+#define NARROW_BINARY(name, name2, expression)           \
+  NARROW_HD NARROW name(NARROW a, NARROW b) {            \
+    const float x = NARROW_TO(a), y = NARROW_TO(b);      \
+    return NARROW_FROM(expression);                      \
+  }                                                      \
+  NARROW_HD NARROW2 name2(NARROW2 a, NARROW2 b) {        \
+    return __halves2_of(name(a.x, b.x), name(a.y, b.y)); \
   }
 NARROW_BINARY(__hadd, __hadd2, x + y)
 NARROW_BINARY(__hsub, __hsub2, x - y)
-NARROW_BINARY(__hmul, __hmul2, x * y)
+NARROW_BINARY(__hmul, __hmul2, x* y)
 NARROW_BINARY(__hdiv, __h2div, x / y)
 NARROW_BINARY(__hadd_rn, __hadd2_rn, x + y)
 NARROW_BINARY(__hsub_rn, __hsub2_rn, x - y)
-NARROW_BINARY(__hmul_rn, __hmul2_rn, x * y)
+NARROW_BINARY(__hmul_rn, __hmul2_rn, x* y)
 NARROW_BINARY(__hadd_sat, __hadd2_sat, __builtin_fminf(__builtin_fmaxf(x + y, 0.0f), 1.0f))
 NARROW_BINARY(__hsub_sat, __hsub2_sat, __builtin_fminf(__builtin_fmaxf(x - y, 0.0f), 1.0f))
-NARROW_BINARY(__hmul_sat, __hmul2_sat, __builtin_fminf(__builtin_fmaxf(x * y, 0.0f), 1.0f))
+NARROW_BINARY(__hmul_sat, __hmul2_sat, __builtin_fminf(__builtin_fmaxf(x* y, 0.0f), 1.0f))
 NARROW_BINARY(__hmax, __hmax2, __builtin_fmaxf(x, y))
 NARROW_BINARY(__hmin, __hmin2, __builtin_fminf(x, y))
 NARROW_BINARY(__hmax_nan, __hmax2_nan, x != x || y != y ? x + y : __builtin_fmaxf(x, y))
@@ -45,13 +45,13 @@ NARROW_BINARY(__hmin_nan, __hmin2_nan, x != x || y != y ? x + y : __builtin_fmin
 NARROW_UNARY(__hneg, __hneg2, -x)
 NARROW_UNARY(__habs, __habs2, __builtin_fabsf(x))
 
-#define NARROW_MATH(name, name2, expression)                          \
-  static inline __attribute__((device, unused)) NARROW name(NARROW a) { \
-    const float x = NARROW_TO(a);                                     \
-    return NARROW_FROM(expression);                                   \
-  }                                                                   \
+#define NARROW_MATH(name, name2, expression)                               \
+  static inline __attribute__((device, unused)) NARROW name(NARROW a) {    \
+    const float x = NARROW_TO(a);                                          \
+    return NARROW_FROM(expression);                                        \
+  }                                                                        \
   static inline __attribute__((device, unused)) NARROW2 name2(NARROW2 a) { \
-    return __halves2_of(name(a.x), name(a.y));                        \
+    return __halves2_of(name(a.x), name(a.y));                             \
   }
 NARROW_MATH(hsqrt, h2sqrt, ::sqrtf(x))
 NARROW_MATH(hrsqrt, h2rsqrt, ::rsqrtf(x))
@@ -83,18 +83,18 @@ NARROW_HD NARROW __hfma_sat(NARROW a, NARROW b, NARROW c) {
 }
 
 // Comparisons: ordered (false with a NaN) and unordered (true with one).
-#define NARROW_COMPARE(name, op)                                                                 \
-  NARROW_HD bool __h##name(NARROW a, NARROW b) { return NARROW_TO(a) op NARROW_TO(b); }          \
-  NARROW_HD bool __h##name##u(NARROW a, NARROW b) {                                              \
-    const float x = NARROW_TO(a), y = NARROW_TO(b);                                              \
-    return x != x || y != y || x op y;                                                           \
-  }                                                                                              \
-  NARROW_HD NARROW2 __h##name##2(NARROW2 a, NARROW2 b) {                                         \
-    return __halves2_of(NARROW_FROM(__h##name(a.x, b.x) ? 1.0f : 0.0f),                          \
-                        NARROW_FROM(__h##name(a.y, b.y) ? 1.0f : 0.0f));                         \
-  }                                                                                              \
-  NARROW_HD bool __hb##name##2(NARROW2 a, NARROW2 b) {                                           \
-    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                           \
+#define NARROW_COMPARE(name, op)                                                        \
+  NARROW_HD bool __h##name(NARROW a, NARROW b) { return NARROW_TO(a) op NARROW_TO(b); } \
+  NARROW_HD bool __h##name##u(NARROW a, NARROW b) {                                     \
+    const float x = NARROW_TO(a), y = NARROW_TO(b);                                     \
+    return x != x || y != y || x op y;                                                  \
+  }                                                                                     \
+  NARROW_HD NARROW2 __h##name##2(NARROW2 a, NARROW2 b) {                                \
+    return __halves2_of(NARROW_FROM(__h##name(a.x, b.x) ? 1.0f : 0.0f),                 \
+                        NARROW_FROM(__h##name(a.y, b.y) ? 1.0f : 0.0f));                \
+  }                                                                                     \
+  NARROW_HD bool __hb##name##2(NARROW2 a, NARROW2 b) {                                  \
+    return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                  \
   }
 NARROW_COMPARE(eq, ==)
 NARROW_COMPARE(lt, <)
@@ -111,11 +111,11 @@ NARROW_HD int __hisinf(NARROW a) {
   return x == __builtin_inff() ? 1 : x == -__builtin_inff() ? -1 : 0;
 }
 
-#define NARROW_OPERATOR(op, function, function2)                                             \
-  NARROW_HD NARROW operator op(const NARROW& a, const NARROW& b) { return function(a, b); }  \
-  NARROW_HD NARROW& operator op##=(NARROW & a, const NARROW& b) { return a = function(a, b); } \
-  NARROW_HD NARROW2 operator op(const NARROW2& a, const NARROW2& b) { return function2(a, b); } \
-  NARROW_HD NARROW2& operator op##=(NARROW2 & a, const NARROW2& b) { return a = function2(a, b); }
+#define NARROW_OPERATOR(op, function, function2)                                                 \
+  NARROW_HD NARROW operator op(const NARROW& a, const NARROW& b) { return function(a, b); }      \
+  NARROW_HD NARROW& operator op## = (NARROW & a, const NARROW& b) { return a = function(a, b); } \
+  NARROW_HD NARROW2 operator op(const NARROW2& a, const NARROW2& b) { return function2(a, b); }  \
+  NARROW_HD NARROW2& operator op## = (NARROW2 & a, const NARROW2& b) { return a = function2(a, b); }
 NARROW_OPERATOR(+, __hadd, __hadd2)
 NARROW_OPERATOR(-, __hsub, __hsub2)
 NARROW_OPERATOR(*, __hmul, __hmul2)
@@ -125,15 +125,16 @@ NARROW_HD NARROW operator-(const NARROW& a) { return __hneg(a); }
 NARROW_HD NARROW2 operator-(const NARROW2& a) { return __hneg2(a); }
 NARROW_HD NARROW& operator++(NARROW& a) { return a = __hadd(a, NARROW_FROM(1.0f)); }
 NARROW_HD NARROW& operator--(NARROW& a) { return a = __hsub(a, NARROW_FROM(1.0f)); }
-#define NARROW_RELATION(op) \
-  NARROW_HD bool operator op(const NARROW& a, const NARROW& b) { return NARROW_TO(a) op NARROW_TO(b); }
+#define NARROW_RELATION(op)                                      \
+  NARROW_HD bool operator op(const NARROW& a, const NARROW& b) { \
+    return NARROW_TO(a) op NARROW_TO(b);                         \
+  }
 NARROW_RELATION(==)
 NARROW_RELATION(!=)
 NARROW_RELATION(<)
 NARROW_RELATION(<=)
 NARROW_RELATION(>)
 NARROW_RELATION(>=)
-
 
 SWIZZLEPERF_SHUFFLES(NARROW)
 SWIZZLEPERF_SHUFFLES(NARROW2)

@@ -41,37 +41,37 @@ SWIZZLEPERF_DEVICE unsigned __ballot(int predicate) { return __ballot_sync(~0u, 
 SWIZZLEPERF_DEVICE int __any(int predicate) { return __any_sync(~0u, predicate); }
 SWIZZLEPERF_DEVICE int __all(int predicate) { return __all_sync(~0u, predicate); }
 
-#define SWIZZLEPERF_SHUFFLES(T)                                                               \
-  SWIZZLEPERF_DEVICE T __shfl_sync(unsigned, T value, int source, int width = 32) {          \
-    const int lane = (int)__swizzleperf_lane();                                               \
-    return __swizzleperf_from(value, (lane & ~(width - 1)) | (source & (width - 1)));         \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl_up_sync(unsigned, T value, unsigned delta, int width = 32) {   \
-    const int lane = (int)__swizzleperf_lane();                                               \
-    const int source = lane - (int)delta;                                                     \
-    return __swizzleperf_from(value, source < (lane & ~(width - 1)) ? lane : source);         \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl_down_sync(unsigned, T value, unsigned delta, int width = 32) { \
-    const int lane = (int)__swizzleperf_lane();                                               \
-    const bool beyond = (lane & (width - 1)) + (int)delta >= width;                           \
-    return __swizzleperf_from(value, beyond ? lane : lane + (int)delta);                      \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl_xor_sync(unsigned, T value, int lanes, int width = 32) {       \
-    const int lane = (int)__swizzleperf_lane();                                               \
-    const int source = lane ^ lanes;                                                          \
+#define SWIZZLEPERF_SHUFFLES(T)                                                                  \
+  SWIZZLEPERF_DEVICE T __shfl_sync(unsigned, T value, int source, int width = 32) {              \
+    const int lane = (int)__swizzleperf_lane();                                                  \
+    return __swizzleperf_from(value, (lane & ~(width - 1)) | (source & (width - 1)));            \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl_up_sync(unsigned, T value, unsigned delta, int width = 32) {       \
+    const int lane = (int)__swizzleperf_lane();                                                  \
+    const int source = lane - (int)delta;                                                        \
+    return __swizzleperf_from(value, source < (lane & ~(width - 1)) ? lane : source);            \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl_down_sync(unsigned, T value, unsigned delta, int width = 32) {     \
+    const int lane = (int)__swizzleperf_lane();                                                  \
+    const bool beyond = (lane & (width - 1)) + (int)delta >= width;                              \
+    return __swizzleperf_from(value, beyond ? lane : lane + (int)delta);                         \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl_xor_sync(unsigned, T value, int lanes, int width = 32) {           \
+    const int lane = (int)__swizzleperf_lane();                                                  \
+    const int source = lane ^ lanes;                                                             \
     return __swizzleperf_from(value, source >= ((lane + width) & ~(width - 1)) ? lane : source); \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl(T value, int source, int width = 32) {                         \
-    return __shfl_sync(~0u, value, source, width);                                            \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl_up(T value, unsigned delta, int width = 32) {                  \
-    return __shfl_up_sync(~0u, value, delta, width);                                          \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl_down(T value, unsigned delta, int width = 32) {                \
-    return __shfl_down_sync(~0u, value, delta, width);                                        \
-  }                                                                                           \
-  SWIZZLEPERF_DEVICE T __shfl_xor(T value, int lanes, int width = 32) {                      \
-    return __shfl_xor_sync(~0u, value, lanes, width);                                         \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl(T value, int source, int width = 32) {                             \
+    return __shfl_sync(~0u, value, source, width);                                               \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl_up(T value, unsigned delta, int width = 32) {                      \
+    return __shfl_up_sync(~0u, value, delta, width);                                             \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl_down(T value, unsigned delta, int width = 32) {                    \
+    return __shfl_down_sync(~0u, value, delta, width);                                           \
+  }                                                                                              \
+  SWIZZLEPERF_DEVICE T __shfl_xor(T value, int lanes, int width = 32) {                          \
+    return __shfl_xor_sync(~0u, value, lanes, width);                                            \
   }
 SWIZZLEPERF_SHUFFLES(int)
 SWIZZLEPERF_SHUFFLES(unsigned)
@@ -97,15 +97,15 @@ SWIZZLEPERF_DEVICE unsigned __match_all_sync(unsigned mask, T value, int* all) {
   return *all ? lanes : 0;
 }
 
-#define SWIZZLEPERF_REDUCTION(name, T, combine)                        \
-  SWIZZLEPERF_DEVICE T name(unsigned mask, T value) {                 \
-    const unsigned lanes = mask & __activemask();                      \
-    T a = __swizzleperf_from(value, __builtin_ctz(lanes));             \
+#define SWIZZLEPERF_REDUCTION(name, T, combine)                              \
+  SWIZZLEPERF_DEVICE T name(unsigned mask, T value) {                        \
+    const unsigned lanes = mask & __activemask();                            \
+    T a = __swizzleperf_from(value, __builtin_ctz(lanes));                   \
     for (unsigned left = lanes & (lanes - 1); left != 0; left &= left - 1) { \
-      const T b = __swizzleperf_from(value, __builtin_ctz(left));      \
-      a = combine;                                                     \
-    }                                                                  \
-    return a;                                                          \
+      const T b = __swizzleperf_from(value, __builtin_ctz(left));            \
+      a = combine;                                                           \
+    }                                                                        \
+    return a;                                                                \
   }
 SWIZZLEPERF_REDUCTION(__reduce_add_sync, unsigned, a + b)
 SWIZZLEPERF_REDUCTION(__reduce_add_sync, int, a + b)
@@ -113,7 +113,7 @@ SWIZZLEPERF_REDUCTION(__reduce_min_sync, unsigned, a < b ? a : b)
 SWIZZLEPERF_REDUCTION(__reduce_min_sync, int, a < b ? a : b)
 SWIZZLEPERF_REDUCTION(__reduce_max_sync, unsigned, a > b ? a : b)
 SWIZZLEPERF_REDUCTION(__reduce_max_sync, int, a > b ? a : b)
-SWIZZLEPERF_REDUCTION(__reduce_and_sync, unsigned, a & b)
+SWIZZLEPERF_REDUCTION(__reduce_and_sync, unsigned, a& b)
 SWIZZLEPERF_REDUCTION(__reduce_or_sync, unsigned, a | b)
 SWIZZLEPERF_REDUCTION(__reduce_xor_sync, unsigned, a ^ b)
 #undef SWIZZLEPERF_REDUCTION

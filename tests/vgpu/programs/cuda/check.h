@@ -5,14 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                                                  \
-  do {                                                                               \
-    const cudaError_t error = (call);                                                \
-    if (error != cudaSuccess) {                                                      \
-      std::printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call,                 \
-                  cudaGetErrorString(error));                                        \
-      std::exit(1);                                                                  \
-    }                                                                                \
+#define CHECK(call)                                                                              \
+  do {                                                                                           \
+    const cudaError_t error = (call);                                                            \
+    if (error != cudaSuccess) {                                                                  \
+      std::printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error)); \
+      std::exit(1);                                                                              \
+    }                                                                                            \
   } while (0)
 
 inline int& failures() {

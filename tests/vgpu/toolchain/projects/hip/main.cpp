@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   run_first(data, n);
   run_second(data, n);
   std::vector<float> back(n);
-  if (hipMemcpy(back.data(), data, n * sizeof(float), hipMemcpyDeviceToHost) != hipSuccess) return 3;
+  if (hipMemcpy(back.data(), data, n * sizeof(float), hipMemcpyDeviceToHost) != hipSuccess)
+    return 3;
   for (int i = 0; i < n; ++i) {
     const float wanted = 2.0f * (float)i + 10.0f * (float)(i % 4 + 1) + 5.0f + 1000.0f + 14.0f;
     if (back[i] != wanted) {
