@@ -27,8 +27,7 @@
 namespace swizzleperf::vgpu::runtime {
 namespace {
 
-// ---- progress
-// ------------------------------------------------------------------------------------
+// ---- progress ----------------------------------------------------------------------------------
 
 /// Progress that another process reads from a file while we count.
 class Counter {
@@ -236,6 +235,13 @@ LaunchFindings check_launch(const Request& request, const Kernel& kernel, const 
   findings.block = launch.block;
   findings.buffers = buffers_of(kernel, launch);
   findings.arguments = pointer_arguments(kernel, launch);
+  // Neighbouring allocations may share a buffer.
+  for (PointerArgument& argument : findings.arguments) {
+    const auto behind = std::upper_bound(
+        findings.buffers.begin(), findings.buffers.end(), argument.address,
+        [](std::uint64_t address, const Buffer& buffer) { return address < buffer.base; });
+    argument.buffer = static_cast<std::uint32_t>(behind - findings.buffers.begin() - 1);
+  }
   watch.finish(observer.lines(), findings);
   try_alone(before, watch.longest_block(), findings.communication.examples);
   if (try_alone(before, watch.longest_block(), findings.ordered.examples))

@@ -104,7 +104,7 @@ std::vector<PointerArgument> pointer_arguments(const Kernel& kernel, const Launc
   std::vector<PointerArgument> pointers;
   for (std::size_t i = 0; i < kernel.info->arg_offset.size(); ++i) {
     if (!kernel.info->arg_is_pointer[i]) continue;
-    const std::uint64_t address = pointer_argument(kernel, launch, i);
+    const std::uint64_t address = argument_word(kernel, launch, i, 0);
     const Allocation* const target = memory.find(address);
     if (!target) continue;
     pointers.push_back({static_cast<std::uint32_t>(i), source_name(kernel.info->arg_name[i]),
