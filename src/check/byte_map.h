@@ -57,6 +57,7 @@ class ByteMap {
   template <class Visit>
   void for_all(Visit visit) const {
     std::vector<std::uint64_t> numbers;
+    numbers.reserve(pages_.size());
     for (const auto& [number, page] : pages_) numbers.push_back(number);
     std::sort(numbers.begin(), numbers.end());
     for (const std::uint64_t number : numbers) {

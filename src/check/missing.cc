@@ -128,13 +128,14 @@ ReferenceVerdict compare_to_reference(const LaunchFindings& f, const LaunchFindi
   }
   for (const WrittenRun& run : reference.written) {
     const std::uint32_t buffer = buffer_at(reference, run.begin);
-    if (!place[buffer]) {
+    const std::optional<std::uint64_t>& mine = place[buffer];
+    if (!mine) {
       const std::string& name = reference.buffers[buffer].name;
       if (verdict.unmatched.empty() || verdict.unmatched.back() != name)
         verdict.unmatched.push_back(name);
       continue;
     }
-    const std::uint64_t shift = *place[buffer] - origin[buffer];
+    const std::uint64_t shift = *mine - origin[buffer];
     const WrittenRun here = {run.begin + shift, run.end + shift, run.block};
     theirs.push_back(here);
     BlockBytes& block = blocks[run.block];

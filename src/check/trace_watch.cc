@@ -29,7 +29,7 @@ LaunchFindings watch_trace(const Trace& trace) {
   for (std::uint64_t block = 0; block < trace.blocks.size(); ++block) {
     const BlockTrace& b = trace.blocks[block];
     const Template& t = trace.templates[b.template_index];
-    watch.begin(block);
+    watch.turn(block);
     for (const Event& event : t.events) {
       const auto address =
           static_cast<std::uint64_t>(trace.anchors[b.first_anchor + event.slot] + event.offset);

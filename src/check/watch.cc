@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/random.h"
 #include "swizzleperf/error.h"
@@ -17,6 +20,25 @@ const std::byte* at(std::uint64_t address) {
 }
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ value) + value; }
+
+/// Bytes of one pair of blocks.
+struct PairSum {
+  std::uint64_t first_address = 0;
+  std::uint64_t bytes = 0;
+
+  void add(std::uint64_t begin, std::uint64_t end) {
+    if (bytes == 0) first_address = begin;
+    bytes += end - begin;
+  }
+};
+
+struct OverlapKey {
+  std::uint32_t other;
+  std::uint32_t other_line;
+  std::uint32_t line;
+  auto operator<=>(const OverlapKey&) const = default;
+};
+using OverlapSums = std::map<OverlapKey, PairSum>;
 
 /// The buffer around an address, or one that says that there is none.
 Stretch stretch_at(const std::vector<Buffer>& buffers, std::uint64_t address, std::uint64_t bytes) {
@@ -37,34 +59,38 @@ Stretch stretch_at(const std::vector<Buffer>& buffers, std::uint64_t address, st
 // number e and later.
 class LaunchWatch::Atomics {
  public:
-  void begin() {
-    done_ = 0;
-    heard_.clear();
-    known_.clear();
-  }
-  [[nodiscard]] std::uint32_t epoch() const { return done_; }
+  /// One block's side of it.
+  struct Block {
+    struct Heard {
+      std::uint64_t word;
+      std::size_t visits;  ///< how many there had been
+    };
+    std::uint32_t epoch = 0;
+    std::vector<Heard> heard;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known;  ///< answers of heard_of
+  };
 
-  void update(std::uint64_t word, std::uint32_t block, bool returns) {
+  void update(Block& mine, std::uint32_t block, std::uint64_t word, bool returns) {
     if (visits_ == kMost) return;
     std::vector<Visit>& visits = words_[word];
-    if (returns) heard_.push_back({word, visits.size()});
-    visits.push_back({block, done_});
+    if (returns) mine.heard.push_back({word, visits.size()});
+    visits.push_back({block, mine.epoch});
     ++visits_;
   }
-  void next() {
-    if (visits_ < kMost) ++done_;
-    known_.clear();
+  void next(Block& mine) const {
+    if (visits_ < kMost) ++mine.epoch;
+    mine.known.clear();
   }
 
-  /// Has the current block heard of what `block` wrote in `epoch`?
-  [[nodiscard]] bool heard_of(std::uint32_t block, std::uint32_t epoch) {
-    if (heard_.empty()) return false;
-    const auto [known, fresh] = known_.try_emplace({block, epoch});
+  /// Has the block heard of what `other` wrote in `epoch`?
+  bool heard_of(Block& mine, std::uint32_t other, std::uint32_t epoch) const {
+    if (mine.heard.empty()) return false;
+    const auto [known, fresh] = mine.known.try_emplace({other, epoch});
     if (!fresh) return known->second;
-    known->second = std::any_of(heard_.begin(), heard_.end(), [&](const Heard& h) {
+    known->second = std::any_of(mine.heard.begin(), mine.heard.end(), [&](const auto& h) {
       const std::vector<Visit>& visits = words_.at(h.word);
       return std::any_of(visits.begin(), visits.begin() + static_cast<std::ptrdiff_t>(h.visits),
-                         [&](const Visit& v) { return v.block == block && v.number >= epoch; });
+                         [&](const Visit& v) { return v.block == other && v.number >= epoch; });
     });
     return known->second;
   }
@@ -79,15 +105,39 @@ class LaunchWatch::Atomics {
     std::uint32_t block;
     std::uint32_t number;  ///< of the block's atomics
   };
-  struct Heard {
-    std::uint64_t word;
-    std::size_t visits;  ///< how many there had been
-  };
   std::unordered_map<std::uint64_t, std::vector<Visit>> words_;
-  std::vector<Heard> heard_;                                       // of the current block
-  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;  // answers of heard_of
-  std::uint32_t done_ = 0;
   std::uint64_t visits_ = 0;
+};
+
+/// A block that runs.
+struct LaunchWatch::Block {
+  /// Bytes of another block that this one stored over, as they were.
+  struct Covered {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::uint32_t old_tag;
+    std::uint32_t line;
+    std::size_t saved;  ///< index into saved_bytes
+  };
+  struct PendingRead {
+    std::uint64_t end;
+    std::uint32_t tag;  ///< the writer's
+    std::uint32_t line;
+    bool ordered;
+  };
+
+  std::uint32_t number = 0;
+  std::uint64_t accesses = 0;
+  std::uint64_t own_bytes = 0;  ///< stored where no other block had stored
+  std::uint64_t work = 0;       ///< hash of its accesses
+  bool drew_ticket = false;
+  Atomics::Block atomics;
+  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> write_tags;  ///< by epoch and line
+  std::map<std::uint32_t, std::uint32_t> read_tags;                    ///< by line
+  std::vector<Covered> covered;
+  std::vector<std::byte> saved_bytes;
+  std::map<std::uint64_t, PendingRead> pending_reads;  ///< by begin; disjoint
+  std::map<MeetingKey, PairSum> meetings;
 };
 
 LaunchWatch::LaunchWatch(bool values) : values_(values), atomics_(std::make_unique<Atomics>()) {}
@@ -95,25 +145,26 @@ LaunchWatch::~LaunchWatch() = default;
 
 // ---- one block ---------------------------------------------------------------------------------
 
-void LaunchWatch::begin(std::uint64_t block) {
-  block_ = static_cast<std::uint32_t>(block);
-  events_ = 0;
-  own_bytes_ = 0;
-  hash_ = 0;
-  drew_ticket_ = false;
-  write_tags_.clear();
-  read_tags_.clear();
-  covered_.clear();
-  saved_bytes_.clear();
-  pending_reads_.clear();
-  meetings_.clear();
-  atomics_->begin();
+void LaunchWatch::turn(std::uint64_t block) {
+  const auto number = static_cast<std::uint32_t>(block);
+  std::unique_ptr<Block>& running = running_[number];
+  if (!running) {
+    running = std::make_unique<Block>();
+    running->number = number;
+    if (work_.size() <= block) work_.resize(block + 1);
+  }
+  now_ = running.get();
 }
 
+void LaunchWatch::does(std::uint64_t what) { now_->work = mixed(now_->work, what); }
+
 void LaunchWatch::access(const WatchedAccess& access) {
-  ++events_;
-  hash_ = mixed(hash_, static_cast<std::uint64_t>(access.kind));
-  for (const Range& range : access.ranges) hash_ = mixed(mixed(hash_, range.begin), range.end);
+  ++now_->accesses;
+  does(static_cast<std::uint64_t>(access.kind));
+  for (const Range& range : access.ranges) {
+    does(range.begin);
+    does(range.end);
+  }
   switch (access.kind) {
     case AccessKind::kLoad:
       return load(access);
@@ -125,7 +176,7 @@ void LaunchWatch::access(const WatchedAccess& access) {
 }
 
 bool LaunchWatch::foreign(std::uint32_t tag) const {
-  return tag != ByteMap::kNone && tags_[tag].block != block_;
+  return tag != ByteMap::kNone && tags_[tag].block != now_->number;
 }
 
 std::uint32_t LaunchWatch::new_tag(const Tag& tag) {
@@ -137,26 +188,21 @@ std::uint32_t LaunchWatch::new_tag(const Tag& tag) {
 
 std::uint32_t LaunchWatch::write_tag(const WatchedAccess& access) {
   const bool atomic = access.atomic || access.kind == AccessKind::kAtomic;
-  const std::uint32_t epoch = atomics_->epoch();
+  const std::uint32_t epoch = now_->atomics.epoch;
   const auto [known, fresh] =
-      write_tags_.try_emplace({std::uint64_t{epoch} << 32 | access.line, atomic});
-  if (fresh) known->second = new_tag({block_, access.line, epoch, atomic});
+      now_->write_tags.try_emplace({std::uint64_t{epoch} << 32 | access.line, atomic});
+  if (fresh) known->second = new_tag({now_->number, access.line, epoch, atomic});
   return known->second;
 }
 
 std::uint32_t LaunchWatch::read_tag(std::uint32_t line) {
-  const auto [known, fresh] = read_tags_.try_emplace(line);
-  if (fresh) known->second = new_tag({block_, line, 0, false});
+  const auto [known, fresh] = now_->read_tags.try_emplace(line);
+  if (fresh) known->second = new_tag({now_->number, line, 0, false});
   return known->second;
 }
 
 void LaunchWatch::meet(const MeetingKey& key, std::uint64_t begin, std::uint64_t end) {
-  count(meetings_[key], begin, end);
-}
-
-void LaunchWatch::count(PairSum& sum, std::uint64_t begin, std::uint64_t end) {
-  if (sum.bytes == 0) sum.first_address = begin;
-  sum.bytes += end - begin;
+  now_->meetings[key].add(begin, end);
 }
 
 void LaunchWatch::load(const WatchedAccess& access) {
@@ -175,29 +221,29 @@ void LaunchWatch::note_read(std::uint64_t begin, std::uint64_t end, std::uint32_
                             std::uint32_t line) {
   constexpr std::size_t kMostPending = 1 << 16;
   const Tag& writer = tags_[tag];
-  const bool ordered = atomics_->heard_of(writer.block, writer.epoch);
-  if (pending_reads_.size() < kMostPending) {
+  const bool ordered = atomics_->heard_of(now_->atomics, writer.block, writer.epoch);
+  if (now_->pending_reads.size() < kMostPending) {
     forget_reads(begin, end);  // read before: each byte counts once
-    pending_reads_.try_emplace(begin, PendingRead{end, tag, line, ordered});
+    now_->pending_reads.try_emplace(begin, Block::PendingRead{end, tag, line, ordered});
   } else {
     meet({writer.block, writer.line, line, false, ordered}, begin, end);
   }
 }
 
 void LaunchWatch::forget_reads(std::uint64_t begin, std::uint64_t end) {
-  auto it = pending_reads_.upper_bound(begin);
-  if (it != pending_reads_.begin()) --it;
-  while (it != pending_reads_.end() && it->first < end) {
+  auto it = now_->pending_reads.upper_bound(begin);
+  if (it != now_->pending_reads.begin()) --it;
+  while (it != now_->pending_reads.end() && it->first < end) {
     const auto [from, read] = *it;
     if (read.end <= begin) {
       ++it;
       continue;
     }
-    it = pending_reads_.erase(it);
-    PendingRead rest = read;
-    if (read.end > end) it = pending_reads_.emplace(end, rest).first;
+    it = now_->pending_reads.erase(it);
+    Block::PendingRead rest = read;
+    if (read.end > end) it = now_->pending_reads.emplace(end, rest).first;
     rest.end = begin;
-    if (from < begin) pending_reads_.emplace(from, rest);
+    if (from < begin) now_->pending_reads.emplace(from, rest);
   }
 }
 
@@ -205,7 +251,7 @@ void LaunchWatch::forget_reads(std::uint64_t begin, std::uint64_t end) {
 void LaunchWatch::forget_own_reads(std::uint64_t begin, std::uint64_t end) {
   std::vector<Range> own;
   readers_.visit(begin, end, [&](std::uint64_t from, std::uint64_t to, std::uint32_t tag) {
-    if (tag != ByteMap::kNone && tags_[tag].block == block_) own.push_back({from, to});
+    if (tag != ByteMap::kNone && tags_[tag].block == now_->number) own.push_back({from, to});
   });
   for (const Range& range : own)
     readers_.replace(range.begin, range.end, ByteMap::kNone, [](auto, auto, auto) {});
@@ -222,16 +268,17 @@ void LaunchWatch::note_hazard(std::uint64_t begin, std::uint64_t end, std::uint3
 void LaunchWatch::store(const WatchedAccess& access) {
   const std::uint32_t tag = write_tag(access);
   for (const Range& range : access.ranges) {
-    writers_.replace(range.begin, range.end, tag,
-                     [&](std::uint64_t begin, std::uint64_t end, std::uint32_t old) {
-                       if (old == ByteMap::kNone) {
-                         own_bytes_ += end - begin;
-                         note_hazard(begin, end, access.line);
-                       } else if (foreign(old)) {
-                         covered_.push_back({begin, end, old, access.line, saved_bytes_.size()});
-                         if (values_) saved_bytes_.insert(saved_bytes_.end(), at(begin), at(end));
-                       }
-                     });
+    writers_.replace(
+        range.begin, range.end, tag,
+        [&](std::uint64_t begin, std::uint64_t end, std::uint32_t old) {
+          if (old == ByteMap::kNone) {
+            now_->own_bytes += end - begin;
+            note_hazard(begin, end, access.line);
+          } else if (foreign(old)) {
+            now_->covered.push_back({begin, end, old, access.line, now_->saved_bytes.size()});
+            if (values_) now_->saved_bytes.insert(now_->saved_bytes.end(), at(begin), at(end));
+          }
+        });
   }
 }
 
@@ -245,90 +292,97 @@ void LaunchWatch::update(const WatchedAccess& access) {
                          forget_own_reads(begin, end);
                          note_hazard(begin, end, access.line);
                        } else if (foreign(old) && tags_[old].atomic) {
-                         drew_ticket_ |= access.returns;
+                         now_->drew_ticket |= access.returns;
                        } else if (foreign(old) && access.kind == AccessKind::kAtomic) {
                          const Tag& writer = tags_[old];
-                         const bool ordered = atomics_->heard_of(writer.block, writer.epoch);
+                         const bool ordered =
+                             atomics_->heard_of(now_->atomics, writer.block, writer.epoch);
                          meet({writer.block, writer.line, access.line, false, ordered}, begin, end);
                        }
                      });
-    atomics_->update(range.begin, block_, access.returns);
+    atomics_->update(now_->atomics, now_->number, range.begin, access.returns);
   }
-  atomics_->next();
+  atomics_->next(now_->atomics);
 }
 
 // ---- the end of a block ------------------------------------------------------------------------
 
 void LaunchWatch::add(Sum& sum, const Example& example) {
   sum.bytes += example.bytes;
-  ++sum.pairs;
   if (sum.examples.size() < kExamples) sum.examples.push_back(example);
 }
 
 /// Does the block make the accesses of the block whose bytes it stored over?
 bool LaunchWatch::repeats_another() const {
-  return own_bytes_ == 0 && !covered_.empty() &&
-         work_[tags_[covered_.front().old_tag].block] == hash_;
+  return now_->own_bytes == 0 && !now_->covered.empty() &&
+         work_[tags_[now_->covered.front().old_tag].block] == now_->work;
 }
 
 void LaunchWatch::settle_overlaps(bool repeated) {
   OverlapSums same;
   OverlapSums different;
-  for (const Covered& c : covered_) {
+  for (const Block::Covered& c : now_->covered) {
     const Tag& old = tags_[c.old_tag];
-    const bool equal =
-        !values_ || std::memcmp(at(c.begin), saved_bytes_.data() + c.saved, c.end - c.begin) == 0;
-    count((equal ? same : different)[{old.block, old.line, c.line}], c.begin, c.end);
+    const bool equal = !values_ || std::memcmp(at(c.begin), now_->saved_bytes.data() + c.saved,
+                                               c.end - c.begin) == 0;
+    (equal ? same : different)[{old.block, old.line, c.line}].add(c.begin, c.end);
   }
   if (repeated) {
     std::uint64_t bytes = 0;
-    for (const Covered& c : covered_) bytes += c.end - c.begin;
-    const Covered& c = covered_.front();
-    add(repeated_, {tags_[c.old_tag].block, block_, tags_[c.old_tag].line, c.line, c.begin, bytes});
+    for (const Block::Covered& c : now_->covered) bytes += c.end - c.begin;
+    const Block::Covered& c = now_->covered.front();
+    add(repeated_,
+        {tags_[c.old_tag].block, now_->number, tags_[c.old_tag].line, c.line, c.begin, bytes});
     ++repeated_.blocks;
     return;
   }
   for (auto [sums, total] : {std::pair{&same, &same_}, std::pair{&different, &different_}}) {
     for (const auto& [key, sum] : *sums)
-      add(*total, {key.other, block_, key.other_line, key.line, sum.first_address, sum.bytes});
+      add(*total,
+          {key.other, now_->number, key.other_line, key.line, sum.first_address, sum.bytes});
     total->blocks += sums->empty() ? 0 : 1;
   }
-  if (own_bytes_ == 0 && different.empty() && !same.empty()) ++without_own_bytes_;
+  if (now_->own_bytes == 0 && different.empty() && !same.empty()) ++without_own_bytes_;
 }
 
 /// What a repeated block reads of the block that it repeats says nothing new.
 void LaunchWatch::settle_meetings(bool repeated) {
-  for (const auto& [begin, read] : pending_reads_) {
+  for (const auto& [begin, read] : now_->pending_reads) {
     const Tag& writer = tags_[read.tag];
     meet({writer.block, writer.line, read.line, false, read.ordered}, begin, read.end);
   }
-  bool reads = false;
-  bool reads_ordered = false;
-  for (const auto& [key, sum] : meetings_) {
-    if (repeated && work_[key.other] == hash_) continue;
+  std::set<std::uint32_t> met;
+  std::set<std::uint32_t> met_ordered;
+  for (const auto& [key, sum] : now_->meetings) {
+    if (repeated && work_[key.other] == now_->work) continue;
     Sum& total = key.ordered ? ordered_ : communication_;
-    (key.ordered ? reads_ordered : reads) = true;
+    (key.ordered ? met_ordered : met).insert(key.other);
     if (key.overwritten) {
-      add(total, {block_, key.other, key.line, key.other_line, sum.first_address, sum.bytes, true});
+      add(total,
+          {now_->number, key.other, key.line, key.other_line, sum.first_address, sum.bytes, true});
     } else {
-      add(total, {key.other, block_, key.other_line, key.line, sum.first_address, sum.bytes});
+      add(total, {key.other, now_->number, key.other_line, key.line, sum.first_address, sum.bytes});
     }
   }
-  communication_.blocks += reads ? 1 : 0;
-  ordered_.blocks += reads_ordered ? 1 : 0;
+  for (auto [others, total] :
+       {std::pair{&met, &communication_}, std::pair{&met_ordered, &ordered_}}) {
+    total->blocks += others->empty() ? 0 : 1;
+    total->pairs += others->size();
+  }
 }
 
 void LaunchWatch::end() {
   const bool repeated = repeats_another();
-  if (work_.size() <= block_) work_.resize(block_ + std::size_t{1});
-  work_[block_] = hash_;
-  std::uint64_t stored = own_bytes_;
-  for (const Covered& c : covered_) stored += c.end - c.begin;
+  std::uint64_t stored = now_->own_bytes;
+  for (const Block::Covered& c : now_->covered) stored += c.end - c.begin;
   if (stored > 0) ++blocks_by_bytes_[stored];
   settle_overlaps(repeated);
   settle_meetings(repeated);
-  ticket_blocks_ += drew_ticket_ ? 1 : 0;
-  longest_block_ = std::max(longest_block_, events_);
+  ticket_blocks_ += now_->drew_ticket ? 1 : 0;
+  longest_block_ = std::max(longest_block_, now_->accesses);
+  work_[now_->number] = now_->work;
+  running_.erase(now_->number);
+  now_ = nullptr;
 }
 
 // ---- all blocks --------------------------------------------------------------------------------

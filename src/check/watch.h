@@ -1,4 +1,5 @@
-// Watching the blocks of a launch, one after the other in dispatch order, as they read and write.
+// Watching the blocks of a launch as they read and write: one after the other in dispatch order,
+// except that a block which waits for another is left and taken up again.
 //
 // For each byte it is remembered which block wrote it last and which read it first. A store that
 // finds another block's tag is an overlap; a load that finds one is communication; a store that
@@ -19,7 +20,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -53,14 +53,15 @@ class LaunchWatch {
   LaunchWatch(const LaunchWatch&) = delete;
   LaunchWatch& operator=(const LaunchWatch&) = delete;
 
-  /// Blocks come in dispatch order, one at a time.
-  void begin(std::uint64_t block);
+  /// The block begins, or goes on after others had a turn. What follows is its own.
+  void turn(std::uint64_t block);
   void access(const WatchedAccess& access);
   /// Something else that the block does and that tells it from blocks that do not.
-  void does(std::uint64_t what) { hash_ = (hash_ ^ what) * 0x9e3779b97f4a7c15ULL; }
+  void does(std::uint64_t what);
+  /// The block whose turn it is has ended.
   void end();
 
-  /// Events of the block that made the most.
+  /// Accesses of the block that made the most.
   [[nodiscard]] std::uint64_t longest_block() const { return longest_block_; }
 
   /// What was found, in the terms of the program: fills all of `findings` but kernel, grid, block,
@@ -68,6 +69,9 @@ class LaunchWatch {
   void finish(const std::vector<SourceLine>& lines, LaunchFindings& findings) const;
 
  private:
+  class Atomics;
+  struct Block;
+
   /// What a byte carries: who wrote it (or read it), where in the source, and how.
   struct Tag {
     std::uint32_t block = 0;
@@ -75,21 +79,7 @@ class LaunchWatch {
     std::uint32_t epoch = 0;  ///< atomics that the block had done before, see Atomics
     bool atomic = false;
   };
-  /// Bytes of another block that the current one stored over, as they were.
-  struct Covered {
-    std::uint64_t begin;
-    std::uint64_t end;
-    std::uint32_t old_tag;
-    std::uint32_t line;
-    std::size_t saved;  ///< index into saved_bytes_
-  };
-  struct PendingRead {
-    std::uint64_t end;
-    std::uint32_t tag;  ///< the writer's
-    std::uint32_t line;
-    bool ordered;
-  };
-  /// A meeting without its names; aggregated per pair of blocks, lines and direction.
+  /// A meeting of the current block without its names.
   struct MeetingKey {
     std::uint32_t other;
     std::uint32_t other_line;
@@ -97,17 +87,6 @@ class LaunchWatch {
     bool overwritten;
     bool ordered;
     auto operator<=>(const MeetingKey&) const = default;
-  };
-  /// Of the current block and another.
-  struct PairSum {
-    std::uint64_t first_address = 0;
-    std::uint64_t bytes = 0;
-  };
-  struct OverlapKey {
-    std::uint32_t other;
-    std::uint32_t other_line;
-    std::uint32_t line;
-    auto operator<=>(const OverlapKey&) const = default;
   };
   struct Example {
     std::uint32_t first;
@@ -124,8 +103,6 @@ class LaunchWatch {
     std::uint64_t pairs = 0;
     std::vector<Example> examples;
   };
-  class Atomics;
-  using OverlapSums = std::map<OverlapKey, PairSum>;
 
   void load(const WatchedAccess& access);
   void store(const WatchedAccess& access);
@@ -137,7 +114,6 @@ class LaunchWatch {
   void note_read(std::uint64_t begin, std::uint64_t end, std::uint32_t tag, std::uint32_t line);
   void forget_reads(std::uint64_t begin, std::uint64_t end);
   void forget_own_reads(std::uint64_t begin, std::uint64_t end);
-  static void count(PairSum& sum, std::uint64_t begin, std::uint64_t end);
   void meet(const MeetingKey& key, std::uint64_t begin, std::uint64_t end);
   [[nodiscard]] bool foreign(std::uint32_t tag) const;
   [[nodiscard]] bool repeats_another() const;
@@ -149,21 +125,12 @@ class LaunchWatch {
   std::vector<Tag> tags_ = {Tag{}};
   ByteMap writers_;
   ByteMap readers_;                  // the first
-  std::vector<std::uint64_t> work_;  // by block: hash of its accesses
+  std::vector<std::uint64_t> work_;  // by block: hash of its accesses, once it has ended
   std::unique_ptr<Atomics> atomics_;
 
-  // The current block.
-  std::uint32_t block_ = 0;
-  std::uint64_t events_ = 0;
-  std::uint64_t own_bytes_ = 0;  // stored where no other block had stored
-  std::uint64_t hash_ = 0;
-  bool drew_ticket_ = false;
-  std::map<std::pair<std::uint64_t, bool>, std::uint32_t> write_tags_;  // by line and epoch
-  std::map<std::uint32_t, std::uint32_t> read_tags_;                    // by line
-  std::vector<Covered> covered_;
-  std::vector<std::byte> saved_bytes_;
-  std::map<std::uint64_t, PendingRead> pending_reads_;  // by begin; disjoint
-  std::map<MeetingKey, PairSum> meetings_;
+  // Blocks that have begun and not ended; mostly one.
+  std::unordered_map<std::uint32_t, std::unique_ptr<Block>> running_;
+  Block* now_ = nullptr;
 
   // All blocks.
   std::uint64_t longest_block_ = 0;

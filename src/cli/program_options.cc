@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <string_view>
 
 #include "base/parallel.h"
 #include "vgpu/toolchain/shell_build.h"
@@ -53,6 +56,36 @@ void check_program(const std::string& program) {
   throw input_error(fmt::format("{}: {}; {}", program, what, kGive));
 }
 
+/// What asks the compiler for something other than a program.
+void check_compile_option(const std::string& option) {
+  static constexpr std::array<std::string_view, 17> kOthers = {"-E",
+                                                               "-S",
+                                                               "-M",
+                                                               "-MM",
+                                                               "-c",
+                                                               "-fsyntax-only",
+                                                               "-###",
+                                                               "--help",
+                                                               "-help",
+                                                               "--version",
+                                                               "--precompile",
+                                                               "--analyze",
+                                                               "-dumpversion",
+                                                               "-dumpmachine",
+                                                               "-emit-llvm",
+                                                               "-emit-ast",
+                                                               "-x"};
+  const bool other = std::find(kOthers.begin(), kOthers.end(), option) != kOthers.end() ||
+                     option.starts_with("-print-") || option.starts_with("--print-") ||
+                     option.starts_with("-o");
+  if (other)
+    throw usage_error(
+        fmt::format("-X {}: the program is compiled and linked whole, so the compiler is not asked "
+                    "for anything "
+                    "else; leave it out",
+                    option));
+}
+
 }  // namespace
 
 vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& common,
@@ -66,6 +99,7 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
   for (const std::string& option : o.compile_options) {
     // -X=-DN=4 arrives with its first '=': only long names lose it.
     spec.compile_options.push_back(option.starts_with('=') ? option.substr(1) : option);
+    check_compile_option(spec.compile_options.back());
   }
   spec.kernel_regex = common.kernel;
   spec.launch_index = o.launch;

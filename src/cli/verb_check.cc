@@ -174,14 +174,14 @@ Result find_out(const Options& options, const ProgramOptions& program,
   result.program = program.program;
   result.allowed = options.allow;
   const vgpu::ProgramSpec spec = program_spec(program, common, load_machine(common.machine));
-  const std::vector<std::string> declared =
-      options.must_write.empty() ? vgpu::declared_outputs(spec) : options.must_write;
-  for (const std::string& text : declared) result.required.push_back(parse_required(text));
-  if (is_trace_file(spec.program)) {
+  if (is_trace_file(spec.program) || spec.program.extension() == ".trace") {
     throw input_error(
         fmt::format("{}: a trace does not hold what blocks write; give check the program itself",
                     spec.program.string()));
   }
+  const std::vector<std::string> declared =
+      options.must_write.empty() ? vgpu::declared_outputs(spec) : options.must_write;
+  for (const std::string& text : declared) result.required.push_back(parse_required(text));
   const ScratchDirectory scratch;
   result.launch = watch(spec, scratch.path(), common.quiet);
   for (Required& required : result.required) find_required(required, result.launch);

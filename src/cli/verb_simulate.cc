@@ -12,6 +12,7 @@
 #include "cli/program_options.h"
 #include "cli/verb.h"
 #include "optimize/launch.h"
+#include "report/arrays.h"
 #include "report/launch_text.h"
 #include "report/metrics.h"
 #include "report/table.h"
@@ -76,7 +77,7 @@ const SimResult& identity_of(const std::vector<Row>& rows) {
 }
 
 std::string console(const Launch& launch, const Replayer& replayer, const std::vector<Row>& rows,
-                    bool exact) {
+                    bool exact, bool arrays) {
   const Trace& t = launch.trace;
   std::string text = fmt::format("{} on {}: {}, {} a CU (limited by {})\n", t.kernel,
                                  launch.machine.title, launch_words(t.grid, t.block),
@@ -115,6 +116,9 @@ std::string console(const Launch& launch, const Replayer& replayer, const std::v
   for (const Row& row : rows) seconds += row.seconds;
   text += "\n" + render(table, output_width());
   if (!refused.empty()) text += "\n" + refused;
+  if (arrays)
+    text +=
+        "\nArrays, in the identity's order\n" + arrays_table(t, identity_of(rows).misses_by_buffer);
   return text +
          fmt::format("\nReplay: {:.3f} s a swizzle.\n", seconds / static_cast<double>(rows.size()));
 }
@@ -158,8 +162,8 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
       options.exact || static_cast<double>(replayer.num_requests()) <= kSampleRequests;
   replay(rows, replayer, exact, threads_of(program), common.seed);
   Outcome outcome;
-  outcome.text =
-      common.json ? to_text(json(launch, rows, exact)) : console(launch, replayer, rows, exact);
+  outcome.text = common.json ? to_text(json(launch, rows, exact))
+                             : console(launch, replayer, rows, exact, common.verbose);
   for (const Row& row : rows) {
     if (!row.result) outcome.exit = Exit::kCheckFailed;
   }
@@ -176,7 +180,8 @@ Verb simulate_verb() {
       "Examples:\n"
       "  swizzleperf simulate kernels/gemm/gemm.hip -s die-contiguous -- 4096 4096 4096\n"
       "  swizzleperf simulate gemm.trace -m h200 -s grouped:height=8 --exact\n"
-      "The first row is the identity. Exit code 1 when a swizzle is no bijection on the launch.",
+      "The first row is the identity; with -v a table of the arrays follows. Exit code 1 when a\n"
+      "swizzle is no bijection on the launch.",
       kMachine | kKernel | kSwizzles | kSeed | kProgramArguments,
       [](CLI::App& app) -> Action {
         const auto options = std::make_shared<Options>();

@@ -34,7 +34,9 @@ bool is_triton(const vgpu::ProgramSpec& spec) {
 
 Trace obtain_trace(const vgpu::ProgramSpec& spec, const std::filesystem::path& work_directory,
                    std::optional<vgpu::BuiltProgram>* built) {
-  if (is_trace_file(spec.program)) return read_trace(spec.program);
+  // A file that says it is a trace is none of the others, whatever it holds.
+  if (is_trace_file(spec.program) || spec.program.extension() == ".trace")
+    return read_trace(spec.program);
   vgpu::BuiltProgram program = vgpu::build_program(spec, work_directory);
   for (const std::string& note : program.notes) fmt::print(stderr, "{}\n", note);
   Trace trace = vgpu::trace_program(spec, program);

@@ -103,6 +103,21 @@ class AccessObserver {
   virtual void access(const Access& access) = 0;
 };
 
+/// The same for a whole launch, whose blocks may take turns.
+class GridObserver : public AccessObserver {
+ public:
+  /// The block begins, or goes on; the accesses that follow are its own.
+  virtual void turn(std::uint64_t block) = 0;
+  /// The block whose turn it is has ended.
+  virtual void ended() = 0;
+};
+
+/// What a block alone, or a whole launch, is stopped with when it waits for what never comes.
+class WaitsForEver : public Error {
+ public:
+  using Error::Error;
+};
+
 /// One module of device code, parsed, checked and translated on demand. Thread-safe once loaded.
 class Module {
  public:
@@ -122,7 +137,12 @@ class Module {
   virtual void run_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
                          Mode mode, const DeviceMemory& memory, BlockRecorder* recorder) = 0;
 
-  /// Runs one block in functional mode under the eyes of `observer`.
+  /// Runs a whole launch in functional mode, in dispatch order on this thread, under the eyes of
+  /// `observer`.
+  virtual void watch_grid(const KernelInfo& kernel, const Launch& launch,
+                          const DeviceMemory& memory, GridObserver& observer) = 0;
+
+  /// The same for one block alone.
   virtual void watch_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
                            const DeviceMemory& memory, AccessObserver& observer) = 0;
 

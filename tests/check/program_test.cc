@@ -202,6 +202,7 @@ TEST_F(Check, ALookBackScanWaits) {
     const json result = found({mode, "9"});
     EXPECT_THAT(result["failed"], ElementsAre("communication")) << mode;
     EXPECT_EQ(result["communication"]["blocks"], 8) << mode;
+    EXPECT_EQ(result["communication"]["pairs"], 8) << mode;
     const json& example = result["communication"]["examples"][0];
     EXPECT_EQ(example["writer"], 0);
     EXPECT_EQ(example["reader"], 1);
@@ -211,6 +212,14 @@ TEST_F(Check, ALookBackScanWaits) {
   }
   EXPECT_THAT(console({"look-back", "9"}),
               HasSubstr("it waits for that: run alone, it does not end"));
+}
+
+TEST_F(Check, BlocksThatWaitForLaterOnesTakeTurns) {
+  const json result = found({"look-ahead", "6"}, {"--must-write", "out"});
+  EXPECT_THAT(result["failed"], ElementsAre("communication"));
+  // Five that read, and the last one, which overwrites what others saw before it was there.
+  EXPECT_EQ(result["communication"]["blocks"], 6);
+  EXPECT_EQ(result["communication"]["examples"][0]["waits"], true);
 }
 
 TEST_F(Check, AReadThatALaterBlockOverwrites) {

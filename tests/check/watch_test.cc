@@ -25,7 +25,7 @@ class Launch {
   void block() {
     if (running_) watch_.end();
     running_ = true;
-    watch_.begin(blocks_++);
+    watch_.turn(blocks_++);
   }
   void load(std::uint64_t at, std::uint64_t bytes = 4, std::uint32_t line = 1) {
     tell(AccessKind::kLoad, at, bytes, line);
@@ -185,6 +185,37 @@ TEST(Watch, TheLastToArriveMayReadWhatWasAnnounced) {
     EXPECT_EQ(f.communication.bytes, announced ? 0U : 8U);
     EXPECT_EQ(f.ticket_blocks, 2U);
   }
+}
+
+/// A block that waits is left and taken up again: accesses belong to the block whose turn it is.
+TEST(Watch, BlocksMayTakeTurns) {
+  Memory memory;
+  LaunchWatch watch(true);
+  const auto tell = [&](AccessKind kind, std::uint64_t at) {
+    const Range range = {memory.base() + at, memory.base() + at + 4};
+    watch.access({.kind = kind, .ranges = {&range, 1}});
+  };
+  watch.turn(0);
+  tell(AccessKind::kStore, 0);
+  tell(AccessKind::kLoad, 8);  // what block 1 has yet to write
+  watch.turn(1);
+  tell(AccessKind::kStore, 4);
+  tell(AccessKind::kStore, 8);
+  watch.end();
+  watch.turn(0);
+  tell(AccessKind::kLoad, 0);
+  tell(AccessKind::kLoad, 8);
+  watch.end();
+  LaunchFindings f;
+  watch.finish({SourceLine{}}, f);
+  ASSERT_EQ(f.communication.examples.size(), 2U);
+  EXPECT_EQ(f.communication.examples[0].reader, 0U);
+  EXPECT_TRUE(f.communication.examples[0].overwritten);
+  EXPECT_EQ(f.communication.examples[1].writer, 1U);
+  EXPECT_FALSE(f.communication.examples[1].overwritten);
+  EXPECT_EQ(f.same.bytes + f.different.bytes, 0U);
+  EXPECT_EQ(f.written, (std::vector<WrittenRun>{{memory.base(), memory.base() + 4, 0},
+                                                {memory.base() + 4, memory.base() + 12, 1}}));
 }
 
 TEST(Watch, AtomicStoresAreNoOverlapButMayBeRead) {

@@ -90,6 +90,33 @@ TEST(Cli, CompileOptionsWithAndWithoutEquals) {
   }
 }
 
+TEST(Cli, CompileOptionsThatCompileNothing) {
+  const Command run;
+  write_file(run.directory.path() / "k.hip", "int main() {}");
+  for (const char* option : {"--version", "-E", "-fsyntax-only", "-S", "-o", "-ok", "-###"})
+    expect_sentence(run({"trace", "k.hip", "-X", option}), 2,
+                    std::string("-X ") + option + ": the");
+}
+
+TEST(Cli, AFileThatIsCalledATraceAndIsNone) {
+  const Command run;
+  write_file(run.directory.path() / "garbage.trace", "\x01\xff not a trace");
+  write_file(run.directory.path() / "empty.trace", "");
+  for (const char* file : {"garbage.trace", "empty.trace"}) {
+    expect_sentence(run({"trace", file}), 3, "not a swizzleperf trace");
+    expect_sentence(run({"simulate", file}), 3, "not a swizzleperf trace");
+    expect_sentence(run({"check", file}), 3, "a trace does not hold what blocks write");
+  }
+}
+
+TEST(Cli, ACrashOfTheCompilerIsOneSentence) {
+  const Command run;
+  write_file(
+      run.directory.path() / "k.hip",
+      "#include <hip/hip_runtime.h>\n__global__ void k() {\n#pragma clang __debug crash\n}\n");
+  expect_sentence(run({"trace", "k.hip"}), 3, "the compiler itself crashed (");
+}
+
 TEST(Cli, RunsAProgramToItsEnd) {
   const Command run;
   write_file(run.directory.path() / "twice.hip", R"(

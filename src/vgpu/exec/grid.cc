@@ -64,6 +64,7 @@ class Grid {
     for (Slot slot = take(); slot != nullptr; slot = take()) {
       const std::uint64_t block = slot->block;
       try {
+        if (options_.observer != nullptr) options_.observer->turn(block);
         if (!slot->begun) begin(*slot);
         const std::uint64_t before = slot->run.effects;
         const BlockState state = continue_block(slot->run);
@@ -124,7 +125,7 @@ class Grid {
     }
     slot.begun = true;
     BlockRecorder* const recorder = options_.recorder ? options_.recorder(slot.block) : nullptr;
-    start_block(slot.run, unlinear(slot.block, launch_.grid), recorder);
+    start_block(slot.run, unlinear(slot.block, launch_.grid), recorder, options_.observer);
   }
 
   /// All blocks that have begun are at the barrier of the grid. Called under the lock.
@@ -151,6 +152,7 @@ class Grid {
   void put_back(Slot slot, BlockState state, std::uint64_t effects_before) {
     const bool done = state == BlockState::kDone;
     if (done && options_.finished) options_.finished(slot->block);
+    if (done && options_.observer != nullptr) options_.observer->ended();
     const std::scoped_lock lock(mutex_);
     --running_;
     working_ -= slot->waited ? 0 : 1;

@@ -13,6 +13,8 @@ struct GridOptions {
   std::function<BlockRecorder*(std::uint64_t block)> recorder;
   /// Called when a recorded block has ended.
   std::function<void(std::uint64_t block)> finished;
+  /// Told of every access; may be null. With an observer the thread must be one.
+  GridObserver* observer = nullptr;
 };
 
 /// Throws Error(kInput) for the first block (in dispatch order, of those that ran) that fails. What

@@ -197,6 +197,13 @@ class LoadedModule final : public Module {
     vgpu::run_block(run, block_index, recorder);
   }
 
+  void watch_grid(const KernelInfo& kernel, const Launch& launch, const DeviceMemory& memory,
+                  GridObserver& observer) override {
+    check(kernel, launch);
+    const Program& code = program(kernel, launch, Mode::kFunctional, memory);
+    vgpu::run_grid(code, launch, memory, own_memory_, {1, {}, {}, &observer});
+  }
+
   void watch_block(const KernelInfo& kernel, const Launch& launch, const Dim3& block_index,
                    const DeviceMemory& memory, AccessObserver& observer) override {
     static thread_local BlockRun run;
@@ -209,7 +216,7 @@ class LoadedModule final : public Module {
                 unsigned threads) override {
     check(kernel, launch);
     const Program& code = program(kernel, launch, Mode::kFunctional, memory);
-    vgpu::run_grid(code, launch, memory, own_memory_, {threads, {}, {}});
+    vgpu::run_grid(code, launch, memory, own_memory_, {threads, {}, {}, nullptr});
   }
 
   bool needs_order(const KernelInfo& kernel, const Launch& launch,

@@ -313,15 +313,15 @@ BlockState continue_block(BlockRun& run) {
 
 bool pass_grid_barrier(BlockRun& run) { return release(run); }
 
-Error waits_for_ever(const BlockRun& run) {
+WaitsForEver waits_for_ever(const BlockRun& run) {
   const auto waiting = std::find_if(run.waves.begin(), run.waves.end(),
                                     [](const Wave& w) { return w.state == WaveState::kReady; });
   const Location at =
       waiting == run.waves.end() ? Location{} : run.program->blocks[waiting->block].location;
   const Dim3& b = run.block_index;
-  return input_error(
-      fmt::format("kernel {}{}: block ({},{},{}) waits for what no block of the launch does",
-                  run.program->kernel, place(*run.program, at), b.x, b.y, b.z));
+  return {Exit::kInput,
+          fmt::format("kernel {}{}: block ({},{},{}) waits for what no block of the launch does",
+                      run.program->kernel, place(*run.program, at), b.x, b.y, b.z)};
 }
 
 /// A block alone: where it waits for others, nobody comes; at a barrier of the grid it finds the

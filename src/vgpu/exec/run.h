@@ -27,7 +27,7 @@ BlockState continue_block(BlockRun& run);
 bool pass_grid_barrier(BlockRun& run);
 
 /// For a block that waits and changes nothing, as all others do.
-Error waits_for_ever(const BlockRun& run);
+WaitsForEver waits_for_ever(const BlockRun& run);
 
 /// Runs one block from beginning to end. `recorder` and `observer` may be null. Throws
 /// Error(kInput) for what the kernel does wrong.

@@ -27,12 +27,40 @@
 namespace swizzleperf::vgpu::runtime {
 namespace {
 
+// ---- progress ----------------------------------------------------------------------------------
+
+/// Progress that another process reads from a file while we count.
+class Counter {
+ public:
+  Counter(const std::filesystem::path& file, std::uint64_t blocks) {
+    const Fd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
+    void* const place =
+        mmap(nullptr, sizeof(CheckProgress), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (place == MAP_FAILED) throw input_error("cannot map the file for the check's progress");
+    progress_ = static_cast<volatile CheckProgress*>(place);
+    progress_->blocks = blocks;
+  }
+  ~Counter() { munmap(const_cast<CheckProgress*>(progress_), sizeof *progress_); }
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
+  void increment() { progress_->done = progress_->done + 1; }
+
+ private:
+  volatile CheckProgress* progress_;
+};
+
 // ---- from lanes to ranges ----------------------------------------------------------------------
 
-/// Hands a block's accesses to the watch, with the lines of the source numbered.
-class Observer final : public AccessObserver {
+/// Hands accesses to the watch, with the lines of the source numbered.
+class Observer final : public GridObserver {
  public:
-  explicit Observer(LaunchWatch& watch) : watch_(watch) {}
+  Observer(LaunchWatch& watch, Counter& progress) : watch_(watch), progress_(progress) {}
+
+  void turn(std::uint64_t block) override { watch_.turn(block); }
+  void ended() override {
+    watch_.end();
+    progress_.increment();
+  }
 
   void access(const Access& access) override {
     sort_lanes(access.mask, access.addresses, sorted_);
@@ -64,6 +92,7 @@ class Observer final : public AccessObserver {
   }
 
   LaunchWatch& watch_;
+  Counter& progress_;
   std::vector<std::uint64_t> sorted_;
   std::vector<Range> ranges_;
   std::vector<SourceLine> lines_ = {SourceLine{}};
@@ -152,6 +181,8 @@ class Before {
                                   state().heap.memory(), patience);
     } catch (const Patience::Exhausted&) {
       return kWaited;
+    } catch (const WaitsForEver&) {
+      return kWaited;
     } catch (const Error&) {
       return kFaulted;
     }
@@ -172,7 +203,7 @@ bool try_alone(Before& before, std::uint64_t longest_block, std::vector<Meeting>
   std::set<std::uint64_t> tried;
   bool any = false;
   for (Meeting& meeting : meetings) {
-    if (meeting.overwritten || tried.contains(meeting.reader)) continue;
+    if (tried.contains(meeting.reader)) continue;
     if (tried.size() == kTried) break;
     tried.insert(meeting.reader);
     meeting.waits = before.waits(meeting.reader, plenty);
@@ -189,28 +220,6 @@ void add(Meetings& to, Meetings& from) {
   from = {};
 }
 
-// ---- the launch --------------------------------------------------------------------------------
-
-/// Progress that another process reads from a file while we count.
-class Counter {
- public:
-  Counter(const std::filesystem::path& file, std::uint64_t blocks) {
-    const Fd fd(open(file.c_str(), O_RDWR | O_CLOEXEC));
-    void* const place =
-        mmap(nullptr, sizeof(CheckProgress), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    if (place == MAP_FAILED) throw input_error("cannot map the file for the check's progress");
-    progress_ = static_cast<volatile CheckProgress*>(place);
-    progress_->blocks = blocks;
-  }
-  ~Counter() { munmap(const_cast<CheckProgress*>(progress_), sizeof *progress_); }
-  Counter(const Counter&) = delete;
-  Counter& operator=(const Counter&) = delete;
-  void set(std::uint64_t done) { progress_->done = done; }
-
- private:
-  volatile CheckProgress* progress_;
-};
-
 }  // namespace
 
 LaunchFindings check_launch(const Request& request, const Kernel& kernel, const Launch& launch) {
@@ -218,20 +227,21 @@ LaunchFindings check_launch(const Request& request, const Kernel& kernel, const 
   Before before(kernel, launch);
   Counter progress(request.progress_file, launch.grid.count());
   LaunchWatch watch(/*values=*/true);
-  Observer observer(watch);
-  for (std::uint64_t block = 0; block < launch.grid.count(); ++block) {
-    watch.begin(block);
-    kernel.module->watch_block(*kernel.info, launch, unlinear(block, launch.grid),
-                               state().heap.memory(), observer);
-    watch.end();
-    progress.set(block + 1);
-  }
+  Observer observer(watch, progress);
+  kernel.module->watch_grid(*kernel.info, launch, state().heap.memory(), observer);
   LaunchFindings findings;
   findings.kernel = kernel.info->name;
   findings.grid = launch.grid;
   findings.block = launch.block;
   findings.buffers = buffers_of(kernel, launch);
   findings.arguments = pointer_arguments(kernel, launch);
+  // Neighbouring allocations may share a buffer.
+  for (PointerArgument& argument : findings.arguments) {
+    const auto behind = std::upper_bound(
+        findings.buffers.begin(), findings.buffers.end(), argument.address,
+        [](std::uint64_t address, const Buffer& buffer) { return address < buffer.base; });
+    argument.buffer = static_cast<std::uint32_t>(behind - findings.buffers.begin() - 1);
+  }
   watch.finish(observer.lines(), findings);
   try_alone(before, watch.longest_block(), findings.communication.examples);
   if (try_alone(before, watch.longest_block(), findings.ordered.examples))

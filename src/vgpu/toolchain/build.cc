@@ -56,8 +56,8 @@ const CompileExtras& terse() {
   static const CompileExtras extras = {
       .host_options = {},
       .dependency_options = {},
-      .diagnostic_options = {"-w", "-ferror-limit=1", "-fno-caret-diagnostics",
-                             "-fno-color-diagnostics"},
+      .diagnostic_options = {"-w", "-fno-crash-diagnostics", "-ferror-limit=1",
+                             "-fno-caret-diagnostics", "-fno-color-diagnostics"},
       .precompiled = true};
   return extras;
 }

@@ -23,9 +23,21 @@ void remove_first(std::string& text, std::string_view part) {
   if (const auto at = text.find(part); at != std::string::npos) text.erase(at, part.size());
 }
 
+/// After a crash clang prints a request to report it and a dump of its stack, whose line 1 says
+/// what it was at ("1.\tk.hip:3:2: current parser token '+'").
+std::string crash(const std::string& diagnostics) {
+  if (diagnostics.find("PLEASE submit a bug report") == std::string::npos) return {};
+  const std::string at = line_with(diagnostics, "1.\t");
+  return fmt::format(
+      "the compiler itself crashed{}: change the source there, or the options given "
+      "with -X",
+      at.starts_with("1.\t") ? fmt::format(" ({})", at.substr(3)) : "");
+}
+
 }  // namespace
 
 std::string first_compile_error(const std::string& diagnostics) {
+  if (std::string sentence = crash(diagnostics); !sentence.empty()) return sentence;
   std::string line = line_with(diagnostics, "error: ");
   if (line.empty()) return line_with(diagnostics, "");
   remove_first(line, "fatal ");

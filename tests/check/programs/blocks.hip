@@ -109,6 +109,19 @@ __global__ void look_back_by_atomics(float* out, const float* in, int* flag, flo
   out[b * kThreads + threadIdx.x] = before;
 }
 
+/// Waits for the block behind it: only blocks that take turns come to an end.
+__global__ void look_ahead(int* out, volatile int* flag) {
+  const int b = blockIdx.x;
+  if (threadIdx.x != 0) return;
+  if (b + 1 < gridDim.x) {
+    while (flag[b + 1] == 0) {
+    }
+  }
+  out[b] = b;
+  __threadfence();
+  flag[b] = 1;
+}
+
 /// Each block reads one element that the next block has not yet overwritten.
 __global__ void shift_in_place(float* c) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
@@ -239,6 +252,8 @@ int main(int argc, char** argv) {
   } else if (is("look-back-by-atomics")) {
     look_back_by_atomics<<<n, kThreads>>>(floats(n * kThreads), floats(n * kThreads), ints(n),
                                           floats(n));
+  } else if (is("look-ahead")) {
+    look_ahead<<<n, kThreads>>>(ints(n), ints(n));
   } else if (is("shift")) {
     shift_in_place<<<n, kThreads>>>(floats(n * kThreads + 1));
   } else if (is("halo")) {
