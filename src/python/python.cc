@@ -43,7 +43,7 @@ std::string last_line(const std::string& text) {
 
 fs::path python_interpreter() {
   if (const char* const named = std::getenv("SWIZZLEPERF_PYTHON"); named && *named) return named;
-  const fs::path own = package_folder().parent_path() / ".venv/bin/python3";
+  fs::path own = package_folder().parent_path() / ".venv/bin/python3";
   if (fs::exists(own)) return own;
   if (const auto found = find_program("python3")) return *found;
   throw input_error("python3 is not on PATH: install it, or name one in SWIZZLEPERF_PYTHON");

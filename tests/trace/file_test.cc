@@ -1,4 +1,5 @@
 // Trace files: what was written is read, and whatever else a file may hold is one clear error.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zstd.h>
 
@@ -181,12 +182,14 @@ TEST_F(TraceFile, NotATrace) {
 
 TEST_F(TraceFile, AnotherVersion) {
   std::string bytes = written();
-  bytes[kVersionAt] = 2;
+  const char other = static_cast<char>(bytes[kVersionAt] + 1);
+  bytes[kVersionAt] = other;
   expect_refused(bytes);
   try {
     (void)read_trace(file_);
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("version 2"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(fmt::format("version {}", int{other})), std::string::npos)
+        << e.what();
   }
 }
 
