@@ -19,6 +19,23 @@
 
 namespace swizzleperf::vgpu {
 
+/// What a program is told when it asks about its device: of the machine that is modelled.
+struct VirtualDevice {
+  std::string name;
+  std::uint32_t compute_units = 0;
+  double clock_ghz = 0;
+  std::uint64_t l2_bytes = 0;  ///< as its vendor's runtime reports it: AMD's of one die
+  std::uint32_t major = 0;     ///< compute capability
+  std::uint32_t minor = 0;
+  // Of a compute unit.
+  std::uint32_t lds_bytes = 0;
+  std::uint32_t simds = 0;
+  std::uint32_t waves_per_simd = 0;
+  std::uint32_t blocks = 0;
+  std::uint32_t registers_per_lane = 0;
+  std::uint32_t register_granule = 0;
+};
+
 struct ProgramSpec {
   /// A .hip/.cu/.cpp source with a main, an executable, or a launch spec (.toml).
   std::filesystem::path program;
@@ -27,6 +44,7 @@ struct ProgramSpec {
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
   std::string arch = "gfx942";
+  std::optional<VirtualDevice> device;  ///< none: the usual one of the architecture
   double time_limit_s = 600;
   std::uint64_t memory_limit_bytes = 0;  ///< 0 = none
   std::uint64_t step_limit = 0;          ///< wave instructions a block; 0 = a generous default

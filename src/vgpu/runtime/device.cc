@@ -17,16 +17,44 @@ namespace {
 constexpr std::uint64_t kGiB = 1ULL << 30;
 constexpr int kMiB = 1 << 20;
 
-constexpr std::array kModels = {
-    DeviceModel{"gfx942", "AMD Instinct MI300X (virtual)", 304, 2'100'000, 1'300'000, 8192,
-                192 * kGiB, 4 * kMiB, 64 << 10, 9, 4},
-    DeviceModel{"gfx950", "AMD Instinct MI355X (virtual)", 256, 2'400'000, 2'000'000, 8192,
-                288 * kGiB, 4 * kMiB, 160 << 10, 9, 5},
-    DeviceModel{"gfx90a", "AMD Instinct MI250X (virtual)", 110, 1'700'000, 1'600'000, 4096,
-                64 * kGiB, 8 * kMiB, 64 << 10, 9, 0},
+/// What no machine model says, because no replay needs it.
+struct Board {
+  const char* arch;
+  VirtualDevice device;
+  int memory_clock_khz;
+  int memory_bus_bits;
+  std::uint64_t memory_bytes;
 };
 
-std::uint64_t total_memory() { return std::min(device_model().memory_bytes, state().heap.limit()); }
+const std::array<Board, 3>& boards() {
+  static const auto* const all = new std::array<Board, 3>{
+      Board{"gfx942",
+            {"AMD Instinct MI300X", 304, 2.1, 4ULL << 20, 9, 4, 64 << 10, 4, 8, 32, 512, 8},
+            1'300'000,
+            8192,
+            192 * kGiB},
+      Board{"gfx950",
+            {"AMD Instinct MI355X", 256, 2.4, 4ULL << 20, 9, 5, 160 << 10, 4, 8, 32, 512, 8},
+            2'000'000,
+            8192,
+            288 * kGiB},
+      Board{"gfx90a",
+            {"AMD Instinct MI250X", 110, 1.7, 8ULL << 20, 9, 0, 64 << 10, 4, 8, 32, 512, 8},
+            1'600'000,
+            4096,
+            64 * kGiB},
+  };
+  return *all;
+}
+
+const Board& board() {
+  for (const Board& b : boards()) {
+    if (state().request.arch == b.arch) return b;
+  }
+  return boards()[0];
+}
+
+std::uint64_t total_memory() { return std::min(board().memory_bytes, state().heap.limit()); }
 
 void copy_text(char* to, std::size_t capacity, const std::string& text) {
   std::strncpy(to, text.c_str(), capacity - 1);
@@ -34,30 +62,31 @@ void copy_text(char* to, std::size_t capacity, const std::string& text) {
 }
 
 hipDeviceProp_t properties() {
-  const DeviceModel& model = device_model();
+  const VirtualDevice& model = device_model();
   hipDeviceProp_t p{};
-  copy_text(p.name, sizeof p.name, model.name);
-  copy_text(p.gcnArchName, sizeof p.gcnArchName, fmt::format("{}:sramecc+:xnack-", model.arch));
+  copy_text(p.name, sizeof p.name, model.name + " (virtual)");
+  copy_text(p.gcnArchName, sizeof p.gcnArchName, fmt::format("{}:sramecc+:xnack-", board().arch));
   p.totalGlobalMem = total_memory();
   p.sharedMemPerBlock = model.lds_bytes;
   p.maxSharedMemoryPerMultiProcessor = model.lds_bytes;
   p.regsPerBlock = 65536;
-  p.warpSize = kWaveLanes;
+  p.warpSize = static_cast<int>(wave_lanes());
   p.maxThreadsPerBlock = kMaxThreadsPerBlock;
   std::fill(std::begin(p.maxThreadsDim), std::end(p.maxThreadsDim), int{kMaxThreadsPerBlock});
   p.maxGridSize[0] = 2147483647;
   p.maxGridSize[1] = p.maxGridSize[2] = 65536;
-  p.clockRate = model.clock_khz;
+  p.clockRate = static_cast<int>(model.clock_ghz * 1e6);
   p.clockInstructionRate = 100'000;
-  p.memoryClockRate = model.memory_clock_khz;
-  p.memoryBusWidth = model.memory_bus_bits;
+  p.memoryClockRate = board().memory_clock_khz;
+  p.memoryBusWidth = board().memory_bus_bits;
   p.totalConstMem = 2147483647;
-  p.major = model.major;
-  p.minor = model.minor;
-  p.multiProcessorCount = model.compute_units;
-  p.l2CacheSize = model.l2_bytes;
-  p.maxThreadsPerMultiProcessor = 2048;
-  p.gcnArch = static_cast<int>(std::strtol(model.arch + 3, nullptr, 10));
+  p.major = static_cast<int>(model.major);
+  p.minor = static_cast<int>(model.minor);
+  p.multiProcessorCount = static_cast<int>(model.compute_units);
+  p.l2CacheSize = static_cast<int>(std::min<std::uint64_t>(model.l2_bytes, INT32_MAX));
+  p.maxThreadsPerMultiProcessor =
+      static_cast<int>(model.simds * model.waves_per_simd * wave_lanes());
+  p.gcnArch = static_cast<int>(std::strtol(board().arch + 3, nullptr, 10));
   p.memPitch = 2147483647;
   p.textureAlignment = 256;
   p.texturePitchAlignment = 256;
@@ -143,11 +172,16 @@ hipError_t only_device(int device) { return device == 0 ? hipSuccess : hipErrorI
 
 }  // namespace
 
-const DeviceModel& device_model() {
-  for (const DeviceModel& model : kModels) {
-    if (state().request.arch == model.arch) return model;
-  }
-  return kModels[0];
+const VirtualDevice& device_model() {
+  const auto& asked = state().request.device;
+  return asked ? *asked : board().device;
+}
+
+std::uint32_t wave_lanes() {
+  State& s = state();
+  s.modules.load_all(s.heap);
+  const std::vector<Kernel> kernels = s.modules.kernels();
+  return kernels.empty() ? 64 : kernels.front().info->wave_lanes;
 }
 
 }  // namespace swizzleperf::vgpu::runtime
@@ -186,7 +220,7 @@ hipError_t hipDeviceGet(hipDevice_t* device, int ordinal) {
 hipError_t hipDeviceGetName(char* name, int capacity, hipDevice_t device) {
   return entry([&] {
     if (!name || capacity <= 0) return hipErrorInvalidValue;
-    copy_text(name, static_cast<std::size_t>(capacity), device_model().name);
+    copy_text(name, static_cast<std::size_t>(capacity), device_model().name + " (virtual)");
     return only_device(device);
   });
 }
@@ -267,8 +301,8 @@ hipError_t hipChooseDevice(int* device, const hipDeviceProp_t* wanted) {
 hipError_t hipDeviceComputeCapability(int* major, int* minor, hipDevice_t device) {
   return entry([&] {
     if (!major || !minor) return hipErrorInvalidValue;
-    *major = device_model().major;
-    *minor = device_model().minor;
+    *major = static_cast<int>(device_model().major);
+    *minor = static_cast<int>(device_model().minor);
     return only_device(device);
   });
 }
@@ -290,7 +324,7 @@ hipError_t hipDeviceGetUuid(hipUUID* uuid, hipDevice_t device) {
   return entry([&] {
     if (!uuid) return hipErrorInvalidValue;
     *uuid = {};
-    copy_text(uuid->bytes, sizeof uuid->bytes, device_model().arch);
+    copy_text(uuid->bytes, sizeof uuid->bytes, board().arch);
     return only_device(device);
   });
 }

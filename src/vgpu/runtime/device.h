@@ -2,29 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "vgpu/run.h"
 
 namespace swizzleperf::vgpu::runtime {
 
 inline constexpr std::uint32_t kMaxThreadsPerBlock = 1024;
-inline constexpr std::uint32_t kWaveLanes = 64;
 
-/// The part of a machine that HIP's device queries report.
-struct DeviceModel {
-  const char* arch;
-  const char* name;
-  int compute_units;
-  int clock_khz;
-  int memory_clock_khz;
-  int memory_bus_bits;
-  std::uint64_t memory_bytes;
-  int l2_bytes;
-  std::uint32_t lds_bytes;
-  int major;
-  int minor;
-};
+/// The machine that was asked for, or else the usual one for the architecture that the program was
+/// compiled for.
+const VirtualDevice& device_model();
 
-/// The machine for the architecture that the program was compiled for.
-const DeviceModel& device_model();
+/// Lanes of the program's waves: 32 where it is CUDA's.
+std::uint32_t wave_lanes();
 
 }  // namespace swizzleperf::vgpu::runtime

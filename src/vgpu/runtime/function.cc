@@ -12,28 +12,26 @@
 namespace swizzleperf::vgpu::runtime {
 namespace {
 
-constexpr std::uint32_t kSimds = 4;
-constexpr std::uint32_t kWavesPerSimd = 8;
-constexpr std::uint32_t kRegistersPerLane = 512;
-constexpr std::uint32_t kRegisterGranule = 8;
-
 const CodegenResources& resources(const Kernel& kernel) {
   static auto* const known = new std::map<const KernelInfo*, CodegenResources>;
   const auto at = known->find(kernel.info);
   if (at != known->end()) return at->second;
   return (*known)[kernel.info] =
-             codegen_resources(kernel.bitcode, kernel.info->symbol, device_model().arch);
+             codegen_resources(kernel.bitcode, kernel.info->symbol, state().request.arch);
 }
 
 std::uint32_t blocks_per_cu(const Kernel& kernel, std::uint32_t threads,
                             std::uint64_t dynamic_lds_bytes) {
+  const VirtualDevice& device = device_model();
+  const std::uint32_t lanes = kernel.info->wave_lanes;
   const std::uint32_t vgprs = std::max(resources(kernel).vgprs, 1U);
-  const std::uint32_t granules = (vgprs + kRegisterGranule - 1) / kRegisterGranule;
-  const std::uint32_t waves_by_registers = kRegistersPerLane / (granules * kRegisterGranule);
-  const std::uint32_t waves = kSimds * std::min(kWavesPerSimd, waves_by_registers);
-  const std::uint32_t by_waves = waves / ((threads + kWaveLanes - 1) / kWaveLanes);
+  const std::uint32_t granule = device.register_granule;
+  const std::uint32_t registers = (vgprs + granule - 1) / granule * granule;
+  const std::uint32_t waves =
+      device.simds * std::min(device.waves_per_simd, device.registers_per_lane / registers);
+  const std::uint32_t by_waves = std::min(device.blocks, waves / ((threads + lanes - 1) / lanes));
   const std::uint64_t lds = kernel.info->static_lds_bytes + dynamic_lds_bytes;
-  const std::uint64_t by_lds = lds ? device_model().lds_bytes / lds : by_waves;
+  const std::uint64_t by_lds = lds ? device.lds_bytes / lds : by_waves;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(by_waves, by_lds));
 }
 
@@ -100,7 +98,8 @@ hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* threads, const void
         limit > 0 ? std::min<std::uint32_t>(limit, kMaxThreadsPerBlock) : kMaxThreadsPerBlock;
     std::uint32_t best = 0;
     std::uint32_t best_resident = 0;
-    for (std::uint32_t size = kWaveLanes; size <= most; size += kWaveLanes) {
+    const std::uint32_t lanes = kernel->info->wave_lanes;
+    for (std::uint32_t size = lanes; size <= most; size += lanes) {
       const std::uint32_t resident = size * blocks_per_cu(*kernel, size, dynamic_lds_bytes);
       if (resident < best_resident) continue;
       best = size;
@@ -108,7 +107,7 @@ hipError_t hipOccupancyMaxPotentialBlockSize(int* grid, int* threads, const void
     }
     if (best == 0) return hipErrorInvalidValue;
     *threads = static_cast<int>(best);
-    *grid = static_cast<int>(best_resident / best) * device_model().compute_units;
+    *grid = static_cast<int>(best_resident / best * device_model().compute_units);
     return hipSuccess;
   });
 }

@@ -44,23 +44,54 @@ auto located(const std::filesystem::path& file, Read read) {
 
 }  // namespace
 
+void to_json(json& j, const VirtualDevice& d) {
+  j = {{"name", d.name},
+       {"compute_units", d.compute_units},
+       {"clock_ghz", d.clock_ghz},
+       {"l2_bytes", d.l2_bytes},
+       {"major", d.major},
+       {"minor", d.minor},
+       {"lds_bytes", d.lds_bytes},
+       {"simds", d.simds},
+       {"waves_per_simd", d.waves_per_simd},
+       {"blocks", d.blocks},
+       {"registers_per_lane", d.registers_per_lane},
+       {"register_granule", d.register_granule}};
+}
+
+void from_json(const json& j, VirtualDevice& d) {
+  d = {.name = j.at("name"),
+       .compute_units = j.at("compute_units"),
+       .clock_ghz = j.at("clock_ghz"),
+       .l2_bytes = j.at("l2_bytes"),
+       .major = j.at("major"),
+       .minor = j.at("minor"),
+       .lds_bytes = j.at("lds_bytes"),
+       .simds = j.at("simds"),
+       .waves_per_simd = j.at("waves_per_simd"),
+       .blocks = j.at("blocks"),
+       .registers_per_lane = j.at("registers_per_lane"),
+       .register_granule = j.at("register_granule")};
+}
+
 void write_request(const Request& request, const std::filesystem::path& file) {
-  const json json = {{"job", kJobNames[static_cast<std::size_t>(request.job)]},
-                     {"response_file", request.response_file.string()},
-                     {"program", request.program},
-                     {"arch", request.arch},
-                     {"step_limit", request.step_limit},
-                     {"threads", request.threads},
-                     {"kernel_regex", request.kernel_regex},
-                     {"launch_index", request.launch_index},
-                     {"extrapolate", request.extrapolate},
-                     {"trace_file", request.trace_file.string()},
-                     {"patched_bitcode", request.patched_bitcode.string()},
-                     {"permutation_file", request.permutation_file.string()},
-                     {"sample_blocks", request.sample_blocks},
-                     {"seed", request.seed},
-                     {"written_file", request.written_file.string()},
-                     {"progress_file", request.progress_file.string()}};
+  json json = {{"job", kJobNames[static_cast<std::size_t>(request.job)]},
+               {"response_file", request.response_file.string()},
+               {"program", request.program},
+               {"arch", request.arch},
+               {"step_limit", request.step_limit},
+               {"threads", request.threads},
+               {"kernel_regex", request.kernel_regex},
+               {"launch_index", request.launch_index},
+               {"extrapolate", request.extrapolate},
+               {"trace_file", request.trace_file.string()},
+               {"patched_bitcode", request.patched_bitcode.string()},
+               {"permutation_file", request.permutation_file.string()},
+               {"sample_blocks", request.sample_blocks},
+               {"seed", request.seed},
+               {"written_file", request.written_file.string()},
+               {"progress_file", request.progress_file.string()}};
+  if (request.device) json["device"] = *request.device;
   write_file(file, json.dump());
 }
 
@@ -71,6 +102,7 @@ Request read_request(const std::filesystem::path& file) {
     request.response_file = json.at("response_file").get<std::string>();
     request.program = json.at("program");
     request.arch = json.at("arch");
+    if (json.contains("device")) request.device = json["device"].get<VirtualDevice>();
     request.step_limit = json.at("step_limit");
     request.threads = json.at("threads");
     request.kernel_regex = json.at("kernel_regex");

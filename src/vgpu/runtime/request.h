@@ -31,6 +31,7 @@ struct Request {
   std::filesystem::path response_file;
   std::string program;  ///< what the user named, for the trace
   std::string arch = "gfx942";
+  std::optional<VirtualDevice> device;
   std::uint64_t step_limit = 0;
   unsigned threads = 0;  ///< 0 = all cores
 

@@ -94,6 +94,7 @@ Request request_for(const ProgramSpec& spec, Job job, const fs::path& directory)
   request.response_file = directory / "response.json";
   request.program = spec.program.string();
   request.arch = spec.arch;
+  request.device = spec.device;
   request.step_limit = spec.step_limit;
   request.threads = spec.threads;
   request.kernel_regex = spec.kernel_regex;
