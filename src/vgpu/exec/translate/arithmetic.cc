@@ -108,8 +108,8 @@ std::uint32_t Translator::multiply_high_signed(std::uint32_t a, std::uint32_t b)
 Operands Translator::shifted128(const llvm::BinaryOperator& i, const Operands& a) {
   const std::uint32_t by = operands(i.getOperand(1))[0];
   const std::uint32_t far_bit = emit(Code::kAnd, Type::kI64, {by, constant(Type::kI64, 64)});
-  const std::uint32_t far =
-      emit(Code::kEq, Type::kI64, Type::kMask, {far_bit, constant(Type::kI64, 0)}, /*invert=*/1);
+  const std::uint32_t far = emit(Code::kEq, Type::kI64, Type::kMask,
+                                 {far_bit, constant(Type::kI64, 0)}, /*imm: inverted*/ 1);
   const auto choose = [&](std::uint32_t x, std::uint32_t y) {
     return emit(Code::kSelect, Type::kI64, {far, x, y});
   };

@@ -29,7 +29,9 @@ void Translator::flatten(llvm::Type* type, std::uint32_t offset,
   if (type->isIntegerTy() && type->getIntegerBitWidth() <= 64) {
     const std::uint32_t bits = type->getIntegerBitWidth();
     out.push_back({integer_type(bits), bits, offset, bytes()});
-  } else if (type->isIntegerTy(128)) {
+  } else if (type->isIntegerTy(128) ||
+             (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) == 128)) {
+    // The pointer is a buffer resource.
     out.push_back({Type::kI64, 64, offset, 8});
     out.push_back({Type::kI64, 64, offset + 8, 8});
   } else if (type->isHalfTy()) {
@@ -43,10 +45,6 @@ void Translator::flatten(llvm::Type* type, std::uint32_t offset,
   } else if (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) <= 64) {
     const std::uint32_t bits = layout_.getPointerTypeSizeInBits(type);
     out.push_back({integer_type(bits), bits, offset, bits / 8});
-  } else if (type->isPointerTy() && layout_.getPointerTypeSizeInBits(type) == 128) {
-    // A buffer resource.
-    out.push_back({Type::kI64, 64, offset, 8});
-    out.push_back({Type::kI64, 64, offset + 8, 8});
   } else if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
              vector != nullptr && !vector->getElementType()->isIntegerTy(128)) {
     llvm::Type* element = vector->getElementType();
