@@ -36,7 +36,8 @@ class _Driver:
 
 
 def use_target(arch):
-    """Imports Triton and makes `arch` (gfx942, gfx950) its active GPU."""
+    """Imports Triton and makes `arch` (gfx942, gfx950; sm_90 to see that NVIDIA's compiler takes a
+    patched kernel too) its active GPU."""
     # Triton 3.9's own default; it warns unless somebody says so.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     try:
@@ -53,7 +54,9 @@ def use_target(arch):
         ) from None
     knobs.amd.use_buffer_ops = False
     knobs.amd.use_async_copy = False
-    driver.set_active(_Driver(GPUTarget("hip", arch, 64)))
+    nvidia = arch.startswith("sm_")
+    target = GPUTarget("cuda", int(arch[3:]), 32) if nvidia else GPUTarget("hip", arch, 64)
+    driver.set_active(_Driver(target))
     return triton
 
 

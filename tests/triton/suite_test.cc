@@ -51,10 +51,13 @@ TEST_P(SuiteKernel, PatchedComputesTheSameBits) {
   EXPECT_GT(applied.comparison.bytes_compared, 0);
   EXPECT_FALSE(applied.splice.changed.empty());
 
-  spec.arch = "gfx950";
   spec.kernel_source = scratch.path() / vgpu::spliced_source(spec).filename();
   write_file(spec.kernel_source, applied.splice.patched);
-  EXPECT_TRUE(fs::exists(vgpu::build_device(spec, scratch.path())));
+  for (const char* const arch : {"gfx950", "sm_90"}) {
+    SCOPED_TRACE(arch);
+    spec.arch = arch;
+    EXPECT_TRUE(fs::exists(vgpu::build_device(spec, scratch.path())));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
