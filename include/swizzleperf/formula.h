@@ -45,6 +45,12 @@ class FormulaError : public Error {
   std::uint32_t column_;
 };
 
+/// A block's evaluation took more steps than any swizzle needs: most likely it never ends.
+class EndlessFormula : public FormulaError {
+ public:
+  using FormulaError::FormulaError;
+};
+
 struct FormulaProgram;  // compiled form, private to src/formula
 
 /// A parsed formula; cheap to copy, immutable, safe to use from several threads.

@@ -67,9 +67,11 @@ struct RangeVerdict {
   std::uint64_t checked = 0;  ///< launches (grid x die count)
   std::uint64_t failed = 0;
   std::optional<Counterexample> smallest;  ///< of the failing launch with fewest blocks
+  /// A block did not end within its steps, so that the rest of the range was not looked at.
+  bool endless = false;
 };
 
-/// The verdict is the same for any number of threads.
+/// The verdict is the same for any number of threads, but for the counts of an endless formula.
 RangeVerdict verify_range(const Formula& formula, const VerifyRange& range, unsigned threads);
 
 /// The counterexample as one short paragraph: the launch, a witness of each kind, the totals.

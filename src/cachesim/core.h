@@ -390,7 +390,9 @@ class Replay {
 
   /// What was written reaches memory in the end, whoever holds it when the launch ends. Copies of a
   /// line in several L2s meet in the last level; without one, each is written back on its own.
+  /// Memory pays for it: who launches again and again meets the last launch's dirty lines.
   void flush() {
+    double bytes = 0;
     std::vector<std::pair<std::uint64_t, std::uint8_t>> left;  // line by set and tag, dirty sectors
     const auto keep = [&](std::uint32_t set, std::uint32_t tag, std::uint8_t dirty) {
       left.emplace_back(std::uint64_t{set} << 32 | tag, dirty);
@@ -406,9 +408,11 @@ class Replay {
       if (m_.llc && i + 1 < left.size() && left[i + 1].first == left[i].first) {
         left[i + 1].second |= left[i].second;
       } else {
-        hbm_write_bytes_ += p_.units.bytes[left[i].second];
+        bytes += p_.units.bytes[left[i].second];
       }
     }
+    hbm_write_bytes_ += bytes;
+    hbm_server_.busy += bytes * weight_ * hbm_ns_per_byte_;
   }
 
   SimResult result() const {
@@ -433,7 +437,7 @@ class Replay {
     for (std::size_t b = 0; b < p_.lines.buffers.size(); ++b) {
       r.misses_by_buffer.push_back(misses_by_buffer_[b] * weight_);
     }
-    r.time_ms = finish_last;
+    r.time_ms = std::max(finish_last, hbm_server_.busy * 1e-6);
     if (finish_sum > 0) r.imbalance = finish_last / (finish_sum / dies_) - 1;
     set_bound(r);
     return r;

@@ -204,8 +204,9 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
       common.json ? o.json.dump(2) + "\n" : console(o, request.run_directory, common.swizzles);
   if (in_place && !common.json)
     outcome.text += o.applied->source.string() + " was patched in place.\n";
+  const bool taken = o.verdict.decision != Verdict::Decision::kKeepIdentity;
   const bool differs = o.applied && !o.applied->comparison.first_difference.empty();
-  if (differs) outcome.exit = Exit::kCheckFailed;
+  if (taken && differs) outcome.exit = Exit::kCheckFailed;
   return outcome;
 }
 

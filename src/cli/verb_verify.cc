@@ -171,7 +171,7 @@ Findings find_out(const Options& options, const Machine& machine, bool quiet) {
       f.launch ? f.launch->verdict.identity : identity_everywhere(f.swizzle.formula, f.range);
   if (f.over_range.failed > 0) {
     f.exact_form = exact_form_of(f.swizzle.spec);
-    f.guard = find_guard(f.swizzle.formula, f.range, threads);
+    if (!f.over_range.endless) f.guard = find_guard(f.swizzle.formula, f.range, threads);
   }
   return f;
 }

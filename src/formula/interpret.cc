@@ -44,7 +44,10 @@ std::int64_t Interpreter::block(std::uint64_t pid) {
 void Interpreter::spend(const Stmt& stmt) {
   steps_ += stmt.cost;
   if (steps_ > kMaxSteps) {
-    fail(stmt.place, fmt::format("more than {} steps for one block; bound the loop", kMaxSteps));
+    throw EndlessFormula(
+        stmt.place.line, stmt.place.column,
+        fmt::format("more than {} steps for one block; bound the loop (at dispatch index {})",
+                    kMaxSteps, pid_));
   }
 }
 

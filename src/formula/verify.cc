@@ -77,7 +77,7 @@ Counterexample witnesses(const LaunchShape& shape, const std::vector<std::int64_
 
 /// Counterexample of a launch, or nothing if it is proved.
 std::optional<Counterexample> refute(const Formula& formula, const LaunchShape& shape,
-                                     std::vector<std::uint8_t>& seen) {
+                                     std::vector<std::uint8_t>& seen, bool& endless) {
   try {
     const std::vector<std::int64_t> targets = formula.evaluate(shape);
     if (is_permutation(targets, seen)) return std::nullopt;
@@ -86,6 +86,7 @@ std::optional<Counterexample> refute(const Formula& formula, const LaunchShape& 
     Counterexample found;
     found.shape = shape;
     found.error = error.what();
+    endless = dynamic_cast<const EndlessFormula*>(&error) != nullptr;
     return found;
   }
 }
@@ -119,10 +120,11 @@ RangeVerdict verify_part(const Formula& formula, const VerifyRange& range, std::
   for (std::size_t i = first; i < range.grids.size(); i += stride) {
     for (const std::uint32_t xcds : range.num_xcds) {
       std::optional<Counterexample> found =
-          refute(formula, {range.grids[i], xcds, range.cus_per_xcd}, seen);
+          refute(formula, {range.grids[i], xcds, range.cus_per_xcd}, seen, verdict.endless);
       ++verdict.checked;
       verdict.failed += found ? 1 : 0;
       keep_smallest(verdict.smallest, std::move(found));
+      if (verdict.endless) return verdict;
     }
   }
   return verdict;
@@ -199,6 +201,7 @@ RangeVerdict verify_range(const Formula& formula, const VerifyRange& range, unsi
   for (std::size_t part = 1; part < verdicts.size(); ++part) {
     total.checked += verdicts[part].checked;
     total.failed += verdicts[part].failed;
+    total.endless |= verdicts[part].endless;
     keep_smallest(total.smallest, std::move(verdicts[part].smallest));
   }
   return total;
@@ -210,8 +213,9 @@ std::vector<bool> prove_each(const Formula& formula, const std::vector<LaunchSha
   const std::size_t stride = std::max(1U, threads);
   on_threads(stride, [&](std::size_t part) {
     std::vector<std::uint8_t> seen;
-    for (std::size_t i = part; i < shapes.size(); i += stride) {
-      proved[i] = refute(formula, shapes[i], seen) ? 0 : 1;
+    bool endless = false;
+    for (std::size_t i = part; i < shapes.size() && !endless; i += stride) {
+      proved[i] = refute(formula, shapes[i], seen, endless) ? 0 : 1;
     }
   });
   return {proved.begin(), proved.end()};

@@ -36,13 +36,12 @@ std::string proof_comment(const Launch& launch, const Proof& proof) {
                     proof.guard.condition, 100 * proof.guarded_share);
 }
 
-/// What the patch's file name is relative to. A program given as its source is one file, wherever
-/// it lies; one that was built belongs to the project we stand in.
-std::filesystem::path patch_root(const vgpu::ProgramSpec& spec,
-                                 const std::filesystem::path& source) {
-  if (is_source(spec.program)) return {};
+/// What the patch's file name is relative to: where we stand, so that `git apply` works from there;
+/// for a source that does not lie below, its own folder.
+std::filesystem::path patch_root(const std::filesystem::path& source) {
   const std::filesystem::path here = std::filesystem::current_path();
-  const std::filesystem::path below = source.lexically_normal().lexically_relative(here);
+  const std::filesystem::path below =
+      std::filesystem::absolute(source).lexically_normal().lexically_relative(here);
   return below.empty() || *below.begin() == ".." ? std::filesystem::path() : here;
 }
 
@@ -127,10 +126,10 @@ Applied apply(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
   } else {
     unit = vgpu::unit_of(built, launch.trace.symbol);
     applied.source = unit->directory / unit->source;
-    request.root = patch_root(spec, applied.source);
     request.compile_arguments = vgpu::parse_arguments(*unit);
   }
   request.source = applied.source;
+  request.root = patch_root(applied.source);
   request.kernel = launch.trace.kernel;
   request.function = kHelper;
   request.helper_code = helper_code(swizzle, launch, proof, spec);

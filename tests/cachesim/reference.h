@@ -95,7 +95,7 @@ class Reference {
     l2_free_.assign(m_.dies, 0);
     fabric_free_.assign(m_.dies, 0);
     cu_free_.assign(std::size_t{m_.dies} * m_.cus_per_die, 0);
-    llc_free_ = hbm_free_ = 0;
+    llc_free_ = hbm_free_ = hbm_busy_ = 0;
     deal(permutation);
     replay();
     finish();
@@ -222,8 +222,9 @@ class Reference {
                             t.requests * slot.llc * (1 / (m_.llc->bytes_per_clk * m_.clock_ghz))));
     }
     if (slot.hbm > 0) {
-      done =
-          std::max(done, serve(hbm_free_, now, t.requests * slot.hbm * (1 / m_.hbm_bytes_per_ns)));
+      const double ns = t.requests * slot.hbm * (1 / m_.hbm_bytes_per_ns);
+      done = std::max(done, serve(hbm_free_, now, ns));
+      hbm_busy_ += ns;
     }
     const double behind = m_.llc ? m_.llc->latency_ns : m_.hbm_latency_ns;
     double latency = m_.l2.latency_ns + slot.misses * (behind - m_.l2.latency_ns);
@@ -285,25 +286,30 @@ class Reference {
   /// line meet, or on its own.
   void finish() {
     std::map<std::uint32_t, std::uint32_t> merged;
+    double left = 0;
     const auto flush = [&](const LruCache& cache) {
       for (const auto& [set, lines] : cache.sets) {
         for (const Line& l : lines) {
           if (m_.llc) {
             merged[l.line] |= l.dirty;
           } else {
-            result_.hbm_write_bytes += sector_bytes(l.dirty);
+            left += sector_bytes(l.dirty);
           }
         }
       }
     };
     for (const LruCache& c : l2_) flush(c);
     flush(llc_);
-    for (const auto& [line, dirty] : merged) result_.hbm_write_bytes += sector_bytes(dirty);
+    for (const auto& [line, dirty] : merged) left += sector_bytes(dirty);
+    result_.hbm_write_bytes += left;
+    hbm_busy_ += left * (1 / m_.hbm_bytes_per_ns);
     for (const DomainCounts& d : result_.per_domain) {
       result_.l2.requests += d.l2.requests;
       result_.l2.hits += d.l2.hits;
       result_.time_ms = std::max(result_.time_ms, d.finish_ms);
     }
+    // Memory moves all of it in no less than that.
+    result_.time_ms = std::max(result_.time_ms, hbm_busy_ * 1e-6);
     for (const Block& b : blocks_) {
       result_.l1.requests += static_cast<double>(b.l1_requests);
       result_.l1.hits += static_cast<double>(b.l1_hits);
@@ -326,6 +332,7 @@ class Reference {
   std::vector<double> l2_free_, fabric_free_, cu_free_;
   double llc_free_ = 0;
   double hbm_free_ = 0;
+  double hbm_busy_ = 0;
 };
 
 }  // namespace swizzleperf::naive

@@ -46,9 +46,15 @@ void join_static_variables(llvm::Module& module) {
   }
 }
 
+/// A template's kernel is in a group of its own, of which the linker would keep the first.
+void leave_groups(llvm::Module& module) {
+  for (llvm::GlobalObject& object : module.global_objects()) object.setComdat(nullptr);
+}
+
 std::unique_ptr<llvm::Module> part(llvm::LLVMContext& context, std::span<const std::byte> bitcode) {
   auto module = parse_module(context, bitcode, "the program");
   join_static_variables(*module);
+  leave_groups(*module);
   return module;
 }
 

@@ -2,14 +2,16 @@
 // text, which has no promise of compatibility. These are the differences seen with Triton 3.9; any
 // other ends as a parser's error with its line, never as a wrong constant.
 //
-//   floating-point bits   f0x3F3504F3 for every type          ours: by type, and float as a
-//   double's the CPU               in the triple: amdgpu9.42-amd-...   ours: an attribute of each
-//   function
+//   floating-point bits: f0x3F3504F3 for every type; ours go by type, a float as a double's
+//   floating-point decimals: the shortest that rounds to the value; ours must be exact
+//   the CPU: in the triple, amdgpu9.42-amd-...; ours is an attribute of each function
 #include "vgpu/exec/newer.h"
 
+#include <llvm/ADT/APFloat.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -91,6 +93,7 @@ std::optional<std::uint64_t> take_constant(std::string_view& text, const Format&
   if (consume(rest, "f0x")) {
     bits = hexadecimal(rest);
   } else {
+    if (rest[0] != '-' && rest[0] != '+') return std::nullopt;
     const std::uint64_t sign = rest[0] == '-' ? 1 : 0;
     rest.remove_prefix(1);
     const std::uint64_t quiet = std::uint64_t{1} << (f.mantissa_bits - 1);
@@ -111,12 +114,39 @@ std::optional<std::uint64_t> take_constant(std::string_view& text, const Format&
   return bits;
 }
 
+/// The same of a decimal, such as -1.0e-01. A double needs no help: all decimals are read as one.
+std::optional<std::uint64_t> take_decimal(std::string_view& text, const Format& f) {
+  constexpr std::string_view kDigits = "0123456789";
+  const auto behind_digits = [&](std::size_t at) {
+    return std::min(text.find_first_not_of(kDigits, at), text.size());
+  };
+  const std::size_t begin = text[0] == '-' || text[0] == '+' ? 1 : 0;
+  std::size_t end = behind_digits(begin);
+  if (f.type == "double" || end == begin || end == text.size() || text[end] != '.') return {};
+  end = behind_digits(end + 1);
+  if (end < text.size() && text[end] == 'e') {
+    const std::size_t sign = end + 1;
+    end = behind_digits(sign < text.size() && (text[sign] == '-' || text[sign] == '+') ? sign + 1
+                                                                                       : sign);
+  }
+  if (end < text.size() && is_word(text[end])) return {};
+  const llvm::fltSemantics& semantics = f.type == "half"     ? llvm::APFloat::IEEEhalf()
+                                        : f.type == "bfloat" ? llvm::APFloat::BFloat()
+                                                             : llvm::APFloat::IEEEsingle();
+  const llvm::APFloat value(semantics, llvm::StringRef(text.data(), end));
+  text.remove_prefix(end);
+  return value.bitcastToAPInt().getZExtValue();
+}
+
 /// Where the next constant of a later spelling may begin.
 std::size_t next_candidate(std::string_view ir, std::size_t at) {
   for (; at + 3 < ir.size(); ++at) {
     const char c = ir[at];
     if (c == 'f' && ir.substr(at, 3) == "f0x") return at;
     const bool sign = c == '+' || c == '-';
+    const char next = sign ? ir[at + 1] : c;
+    const bool apart = at > 0 && (ir[at - 1] == ' ' || ir[at - 1] == '(' || ir[at - 1] == '<');
+    if (apart && next >= '0' && next <= '9') return at;
     if (sign && (ir[at + 1] == 'i' || ir[at + 1] == 'q' || ir[at + 1] == 'n' || ir[at + 1] == 's'))
       return at;
   }
@@ -133,7 +163,8 @@ std::string older_text(std::string_view ir) {
     const Format* const format = format_of(type_before(ir, at));
     if (format == nullptr || is_word(ir[at - 1])) continue;
     std::string_view rest = ir.substr(at);
-    const auto bits = take_constant(rest, *format);
+    auto bits = take_constant(rest, *format);
+    if (!bits) bits = take_decimal(rest, *format);
     if (!bits) continue;
     out += ir.substr(done, at - done);
     out += respelt(*format, *bits);

@@ -49,9 +49,25 @@ std::string names_of(const std::vector<Kernel>& kernels) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// "void ns::scale<4>(float*)" is scale.
+std::string_view base_name(std::string_view name) {
+  name = name.substr(0, std::min(name.find('<'), name.find('(', name.starts_with('(') ? 1 : 0)));
+  const std::size_t before = name.find_last_of(" :");
+  return before == std::string_view::npos ? name : name.substr(before + 1);
+}
+
+bool is_called(const Kernel& kernel, const std::string& name) {
+  return kernel.info->name == name || base_name(kernel.info->name) == name;
+}
+
+/// A kernel's name, whole or bare, means that kernel; anything else is a regular expression.
 bool matches(const Kernel& kernel) {
-  const std::string& regex = state().request.kernel_regex;
-  return regex.empty() || std::regex_search(kernel.info->name, std::regex(regex));
+  const std::string& asked = state().request.kernel_regex;
+  if (asked.empty()) return true;
+  const std::vector<Kernel> all = state().modules.kernels();
+  const bool named =
+      std::any_of(all.begin(), all.end(), [&](const Kernel& k) { return is_called(k, asked); });
+  return named ? is_called(kernel, asked) : std::regex_search(kernel.info->name, std::regex(asked));
 }
 
 // ---- the copy -----------------------------------------------------------------------------------

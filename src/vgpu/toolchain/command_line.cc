@@ -489,8 +489,10 @@ void State::list(const std::string& values) {
     const bool linkers = !words.empty() && words.back().starts_with("-Wl");
     if (linkers) {
       words.back() += "," + word;  // the commas of -Wl,-rpath,DIR are its own
-    } else if (!word.empty()) {
-      words.push_back(word);
+    } else {
+      // -Xcompiler "-O2 -Wall" is one argument for nvcc and two for the host's compiler.
+      std::istringstream parts(word);
+      for (std::string part; parts >> part;) words.push_back(part);
     }
   }
   const Dialect own = dialect;
