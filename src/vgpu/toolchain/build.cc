@@ -64,6 +64,9 @@ const CompileExtras& terse() {
 
 void check_compiled(const Compiled& compiled, Language language) {
   if (compiled.ok) return;
+  if (const std::string library = missing_library(compiled.diagnostics); !library.empty()) {
+    throw input_error(library);
+  }
   const std::string assembly =
       language == Language::kCuda ? inline_ptx(compiled.diagnostics) : std::string();
   throw input_error(assembly.empty() ? fmt::format("{} (compiling for {})",

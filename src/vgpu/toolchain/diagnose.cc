@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <sstream>
 #include <string_view>
 
@@ -51,6 +52,76 @@ std::string inline_ptx(const std::string& diagnostics) {
   if (error == std::string::npos || line.find("in asm") == std::string::npos) return {};
   const std::string place = line.substr(0, line.rfind(':', error - 1));
   return fmt::format("{}: inline PTX assembly is not supported by the virtual GPU", place);
+}
+
+namespace {
+
+struct Library {
+  std::string_view header;  ///< how the names of its headers begin
+  std::string_view name;
+};
+
+constexpr std::array<Library, 31> kLibraries = {{
+    {"cub/", "CUB"},
+    {"thrust/", "Thrust"},
+    {"cuda/", "libcu++"},
+    {"cutlass/", "CUTLASS"},
+    {"cute/", "CUTLASS"},
+    {"cublas", "cuBLAS"},
+    {"cufft", "cuFFT"},
+    {"curand", "cuRAND's host interface"},
+    {"cusparse", "cuSPARSE"},
+    {"cusolver", "cuSOLVER"},
+    {"cudnn", "cuDNN"},
+    {"cutensor", "cuTENSOR"},
+    {"nccl", "NCCL"},
+    {"nvml", "NVML"},
+    {"npp", "NPP"},
+    {"nvshmem", "NVSHMEM"},
+    {"mpi.h", "MPI"},
+    {"hipcub/", "hipCUB"},
+    {"rocprim/", "rocPRIM"},
+    {"rocwmma/", "rocWMMA"},
+    {"ck/", "Composable Kernel"},
+    {"hipblas", "hipBLAS"},
+    {"rocblas", "rocBLAS"},
+    {"hipfft", "hipFFT"},
+    {"rocfft", "rocFFT"},
+    {"hiprand", "hipRAND"},
+    {"rocrand", "rocRAND"},
+    {"hipsparse", "hipSPARSE"},
+    {"rocsparse", "rocSPARSE"},
+    {"hipsolver", "hipSOLVER"},
+    {"rccl", "RCCL"},
+}};
+
+const Library* library_of(std::string_view header) {
+  for (const Library& library : kLibraries) {
+    if (header.starts_with(library.header)) return &library;
+  }
+  return nullptr;
+}
+
+/// The header that clang says is not to be found, or "".
+std::string missing_header(const std::string& line) {
+  const std::size_t end = line.find("' file not found");
+  if (end == std::string::npos) return {};
+  const std::size_t quote = line.rfind('\'', end - 1);
+  return quote == std::string::npos ? "" : line.substr(quote + 1, end - quote - 1);
+}
+
+}  // namespace
+
+std::string missing_library(const std::string& diagnostics) {
+  const std::string line = line_with(diagnostics, "error: ");
+  const std::string header = missing_header(line);
+  const Library* const library = library_of(header);
+  if (library == nullptr) return {};
+  const std::string place = line.substr(0, line.find(": fatal error: "));
+  return fmt::format(
+      "{}: <{}> belongs to {}, which is not here: the virtual GPU runs kernels that are compiled "
+      "from the program's source; leave out or replace what calls it",
+      place.substr(0, place.rfind(':')), header, library->name);
 }
 
 namespace {

@@ -14,6 +14,10 @@ std::string first_compile_error(const std::string& diagnostics);
 /// inline assembly that is not for its target (PTX); else "".
 std::string inline_ptx(const std::string& diagnostics);
 
+/// One sentence when the first error comes of including a vendor's library (CUB, Thrust, cuBLAS);
+/// else "".
+std::string missing_library(const std::string& diagnostics);
+
 /// One sentence when the linker misses a function of the HIP runtime; else "".
 std::string missing_runtime(const std::string& diagnostics);
 

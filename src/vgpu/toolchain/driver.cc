@@ -170,6 +170,9 @@ class Driver {
         say(dialect_, note);
       }
     }
+    if (const std::string note = missing_library(compiled.diagnostics); !note.empty()) {
+      say(dialect_, note);
+    }
     if (!compiled.ok) return std::nullopt;
     return compiled.objects;
   }

@@ -212,6 +212,10 @@ TEST(Refusals, LibrariesByName) {
   const ChildResult result = box.run({"swizzleperf-nvcc", "a.cu", "-lcublas", "-o", "a"});
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_THAT(result.err, HasSubstr("swizzleperf-nvcc: error: -lcublas is not here"));
+  box.write("b.hip", "#include <hip/hip_runtime.h>\n#include <hipcub/hipcub.hpp>\n");
+  const char* const sentence = "b.hip:2: <hipcub/hipcub.hpp> belongs to hipCUB, which is not here";
+  EXPECT_THAT(box.run({"swizzleperf-hipcc", "-c", "b.hip"}).err, HasSubstr(sentence));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err, HasSubstr(sentence));
 }
 
 }  // namespace

@@ -45,6 +45,14 @@
 #define cudaHostFn_t hipHostFn_t
 #define cudaStreamCallback_t hipStreamCallback_t
 #define cudaMemPool_t hipMemPool_t
+#define cudaMemPoolAttr hipMemPoolAttr
+#define cudaMemPoolProps hipMemPoolProps
+#define cudaMemAccessDesc hipMemAccessDesc
+#define cudaMemAccessFlags hipMemAccessFlags
+#define cudaMemAllocationType hipMemAllocationType
+#define cudaMemAllocationHandleType hipMemAllocationHandleType
+#define cudaMemLocation hipMemLocation
+#define cudaMemLocationType hipMemLocationType
 #define cudaMemoryAdvise hipMemoryAdvise
 #define cudaUUID_t hipUUID
 #define cudaGraph_t hipGraph_t
@@ -137,6 +145,22 @@
 #define cudaMemAdviseUnsetPreferredLocation hipMemAdviseUnsetPreferredLocation
 #define cudaMemAdviseSetAccessedBy hipMemAdviseSetAccessedBy
 #define cudaMemAdviseUnsetAccessedBy hipMemAdviseUnsetAccessedBy
+#define cudaMemPoolReuseFollowEventDependencies hipMemPoolReuseFollowEventDependencies
+#define cudaMemPoolReuseAllowOpportunistic hipMemPoolReuseAllowOpportunistic
+#define cudaMemPoolReuseAllowInternalDependencies hipMemPoolReuseAllowInternalDependencies
+#define cudaMemPoolAttrReleaseThreshold hipMemPoolAttrReleaseThreshold
+#define cudaMemPoolAttrReservedMemCurrent hipMemPoolAttrReservedMemCurrent
+#define cudaMemPoolAttrReservedMemHigh hipMemPoolAttrReservedMemHigh
+#define cudaMemPoolAttrUsedMemCurrent hipMemPoolAttrUsedMemCurrent
+#define cudaMemPoolAttrUsedMemHigh hipMemPoolAttrUsedMemHigh
+#define cudaMemAllocationTypePinned hipMemAllocationTypePinned
+#define cudaMemHandleTypeNone hipMemHandleTypeNone
+#define cudaMemAccessFlagsProtNone hipMemAccessFlagsProtNone
+#define cudaMemAccessFlagsProtRead hipMemAccessFlagsProtRead
+#define cudaMemAccessFlagsProtReadWrite hipMemAccessFlagsProtReadWrite
+#define cudaMemLocationTypeInvalid hipMemLocationTypeInvalid
+#define cudaMemLocationTypeDevice hipMemLocationTypeDevice
+#define cudaMemLocationTypeHost ((hipMemLocationType)2)  // HIP 5.2 knows devices only
 #define cudaStreamCaptureModeGlobal hipStreamCaptureModeGlobal
 #define cudaStreamCaptureModeThreadLocal hipStreamCaptureModeThreadLocal
 #define cudaStreamCaptureModeRelaxed hipStreamCaptureModeRelaxed
@@ -291,7 +315,13 @@ struct cudaDeviceProp {
 #define cudaMemset hipMemset
 #define cudaMemset2D hipMemset2D
 #define cudaMemset3D hipMemset3D
+#define cudaDeviceGetMemPool hipDeviceGetMemPool
+#define cudaDeviceSetMemPool hipDeviceSetMemPool
+#define cudaMemPoolCreate hipMemPoolCreate
+#define cudaMemPoolDestroy hipMemPoolDestroy
+#define cudaMemPoolGetAttribute hipMemPoolGetAttribute
 #define cudaMemPoolSetAttribute hipMemPoolSetAttribute
+#define cudaMemPoolSetAccess hipMemPoolSetAccess
 #define cudaMemPoolTrimTo hipMemPoolTrimTo
 #define cudaStreamCreate hipStreamCreate
 #define cudaStreamCreateWithFlags hipStreamCreateWithFlags
@@ -652,6 +682,16 @@ static inline cudaError_t cudaChooseDevice(int* device, const struct cudaDeviceP
 #ifdef __cplusplus
 inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags = 0) {
   return hipEventCreateWithFlags(event, flags);
+}
+// CUDA 13 names a place where CUDA 12 had a device's number.
+inline cudaError_t cudaMemPrefetchAsync(const void* p, size_t bytes, cudaMemLocation place,
+                                        unsigned flags, cudaStream_t stream = 0) {
+  (void)flags;
+  return hipMemPrefetchAsync(p, bytes, place.id, stream);
+}
+inline cudaError_t cudaMemAdvise(const void* p, size_t bytes, cudaMemoryAdvise advice,
+                                 cudaMemLocation place) {
+  return hipMemAdvise(p, bytes, advice, place.id);
 }
 template <class T>
 cudaError_t cudaMallocHost(T** p, size_t bytes, unsigned flags = 0) {

@@ -91,7 +91,61 @@ SWIZZLEPERF_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   return c;
 }
 
+// Two halves of one word with two bytes of the other.
+SWIZZLEPERF_DEVICE int __dp2a_lo(int a, int b, int c) {
+  return c + (short)a * (signed char)b + (short)(a >> 16) * (signed char)(b >> 8);
+}
+SWIZZLEPERF_DEVICE int __dp2a_hi(int a, int b, int c) { return __dp2a_lo(a, b >> 16, c); }
+SWIZZLEPERF_DEVICE unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
+  return c + (a & 0xffff) * (b & 0xff) + (a >> 16) * (b >> 8 & 0xff);
+}
+SWIZZLEPERF_DEVICE unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
+  return __dp2a_lo(a, b >> 16, c);
+}
+
+// What dynamic programming asks for: two operations in one, "relu" is never below 0.
+#define SWIZZLEPERF_DPX(suffix, T)                      \
+  SWIZZLEPERF_HD T __vimax3_##suffix(T a, T b, T c) {   \
+    const T m = a > b ? a : b;                          \
+    return m > c ? m : c;                               \
+  }                                                     \
+  SWIZZLEPERF_HD T __vimin3_##suffix(T a, T b, T c) {   \
+    const T m = a < b ? a : b;                          \
+    return m < c ? m : c;                               \
+  }                                                     \
+  SWIZZLEPERF_HD T __viaddmax_##suffix(T a, T b, T c) { \
+    const T sum = (T)((unsigned)a + (unsigned)b);       \
+    return sum > c ? sum : c;                           \
+  }                                                     \
+  SWIZZLEPERF_HD T __viaddmin_##suffix(T a, T b, T c) { \
+    const T sum = (T)((unsigned)a + (unsigned)b);       \
+    return sum < c ? sum : c;                           \
+  }
+SWIZZLEPERF_DPX(s32, int)
+SWIZZLEPERF_DPX(u32, unsigned)
+#undef SWIZZLEPERF_DPX
+SWIZZLEPERF_HD int __vimax_s32_relu(int a, int b) { return __vimax3_s32(a, b, 0); }
+SWIZZLEPERF_HD int __vimin_s32_relu(int a, int b) {
+  const int m = a < b ? a : b;
+  return m > 0 ? m : 0;
+}
+SWIZZLEPERF_HD int __vimax3_s32_relu(int a, int b, int c) {
+  return __vimax_s32_relu(__vimax3_s32(a, b, c), 0);
+}
+SWIZZLEPERF_HD int __vimin3_s32_relu(int a, int b, int c) {
+  return __vimax_s32_relu(__vimin3_s32(a, b, c), 0);
+}
+SWIZZLEPERF_HD int __viaddmax_s32_relu(int a, int b, int c) {
+  return __vimax_s32_relu(__viaddmax_s32(a, b, c), 0);
+}
+SWIZZLEPERF_HD int __viaddmin_s32_relu(int a, int b, int c) {
+  return __vimax_s32_relu(__viaddmin_s32(a, b, c), 0);
+}
+
 // The commonest of the functions on packed bytes and halves of a word.
+SWIZZLEPERF_DEVICE int swizzleperf_clamp(int x, int low, int high) {
+  return x < low ? low : x > high ? high : x;
+}
 #define SWIZZLEPERF_PACKED(name, T, bits, expression)                 \
   SWIZZLEPERF_DEVICE unsigned name(unsigned a, unsigned b) {          \
     unsigned result = 0;                                              \
@@ -101,22 +155,50 @@ SWIZZLEPERF_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
     }                                                                 \
     return result;                                                    \
   }
-#define SWIZZLEPERF_PACKED_SET(signed_type, unsigned_type, bits, n)              \
-  SWIZZLEPERF_PACKED(__vadd##n, unsigned_type, bits, x + y)                      \
-  SWIZZLEPERF_PACKED(__vsub##n, unsigned_type, bits, x - y)                      \
-  SWIZZLEPERF_PACKED(__vmaxs##n, signed_type, bits, x > y ? x : y)               \
-  SWIZZLEPERF_PACKED(__vmins##n, signed_type, bits, x < y ? x : y)               \
-  SWIZZLEPERF_PACKED(__vmaxu##n, unsigned_type, bits, x > y ? x : y)             \
-  SWIZZLEPERF_PACKED(__vminu##n, unsigned_type, bits, x < y ? x : y)             \
-  SWIZZLEPERF_PACKED(__vabsdiffu##n, unsigned_type, bits, x > y ? x - y : y - x) \
-  SWIZZLEPERF_PACKED(__vabsdiffs##n, signed_type, bits, x > y ? x - y : y - x)   \
-  SWIZZLEPERF_PACKED(__vavgu##n, unsigned_type, bits, (x + y + 1) / 2)           \
-  SWIZZLEPERF_PACKED(__vcmpeq##n, unsigned_type, bits, x == y ? -1 : 0)          \
-  SWIZZLEPERF_PACKED(__vcmpne##n, unsigned_type, bits, x != y ? -1 : 0)          \
-  SWIZZLEPERF_PACKED(__vcmpgts##n, signed_type, bits, x > y ? -1 : 0)            \
-  SWIZZLEPERF_PACKED(__vcmpgtu##n, unsigned_type, bits, x > y ? -1 : 0)          \
-  SWIZZLEPERF_PACKED(__vcmplts##n, signed_type, bits, x < y ? -1 : 0)            \
-  SWIZZLEPERF_PACKED(__vcmpltu##n, unsigned_type, bits, x < y ? -1 : 0)
+SWIZZLEPERF_DEVICE unsigned swizzleperf_sum2(unsigned a) { return (a & 0xffff) + (a >> 16); }
+SWIZZLEPERF_DEVICE unsigned swizzleperf_sum4(unsigned a) { return __dp4a(a, 0x01010101u, 0u); }
+#define SWIZZLEPERF_PACKED_SET(signed_type, unsigned_type, bits, n)                       \
+  SWIZZLEPERF_PACKED(__vadd##n, unsigned_type, bits, x + y)                               \
+  SWIZZLEPERF_PACKED(__vsub##n, unsigned_type, bits, x - y)                               \
+  SWIZZLEPERF_PACKED(__vmaxs##n, signed_type, bits, x > y ? x : y)                        \
+  SWIZZLEPERF_PACKED(__vmins##n, signed_type, bits, x < y ? x : y)                        \
+  SWIZZLEPERF_PACKED(__vmaxu##n, unsigned_type, bits, x > y ? x : y)                      \
+  SWIZZLEPERF_PACKED(__vminu##n, unsigned_type, bits, x < y ? x : y)                      \
+  SWIZZLEPERF_PACKED(__vabsdiffu##n, unsigned_type, bits, x > y ? x - y : y - x)          \
+  SWIZZLEPERF_PACKED(__vabsdiffs##n, signed_type, bits, x > y ? x - y : y - x)            \
+  SWIZZLEPERF_PACKED(__vavgu##n, unsigned_type, bits, (x + y + 1) / 2)                    \
+  SWIZZLEPERF_PACKED(__vcmpeq##n, unsigned_type, bits, x == y ? -1 : 0)                   \
+  SWIZZLEPERF_PACKED(__vcmpne##n, unsigned_type, bits, x != y ? -1 : 0)                   \
+  SWIZZLEPERF_PACKED(__vcmpgts##n, signed_type, bits, x > y ? -1 : 0)                     \
+  SWIZZLEPERF_PACKED(__vcmpgtu##n, unsigned_type, bits, x > y ? -1 : 0)                   \
+  SWIZZLEPERF_PACKED(__vcmplts##n, signed_type, bits, x < y ? -1 : 0)                     \
+  SWIZZLEPERF_PACKED(__vcmpltu##n, unsigned_type, bits, x < y ? -1 : 0)                   \
+  SWIZZLEPERF_PACKED(__vcmpges##n, signed_type, bits, x >= y ? -1 : 0)                    \
+  SWIZZLEPERF_PACKED(__vcmpgeu##n, unsigned_type, bits, x >= y ? -1 : 0)                  \
+  SWIZZLEPERF_PACKED(__vcmples##n, signed_type, bits, x <= y ? -1 : 0)                    \
+  SWIZZLEPERF_PACKED(__vcmpleu##n, unsigned_type, bits, x <= y ? -1 : 0)                  \
+  SWIZZLEPERF_PACKED(__vseteq##n, unsigned_type, bits, x == y)                            \
+  SWIZZLEPERF_PACKED(__vsetne##n, unsigned_type, bits, x != y)                            \
+  SWIZZLEPERF_PACKED(__vsetgts##n, signed_type, bits, x > y)                              \
+  SWIZZLEPERF_PACKED(__vsetgtu##n, unsigned_type, bits, x > y)                            \
+  SWIZZLEPERF_PACKED(__vsetlts##n, signed_type, bits, x < y)                              \
+  SWIZZLEPERF_PACKED(__vsetltu##n, unsigned_type, bits, x < y)                            \
+  SWIZZLEPERF_PACKED(__vaddss##n, signed_type, bits,                                      \
+                     swizzleperf_clamp(x + y, -(1 << (bits - 1)), (1 << (bits - 1)) - 1)) \
+  SWIZZLEPERF_PACKED(__vsubss##n, signed_type, bits,                                      \
+                     swizzleperf_clamp(x - y, -(1 << (bits - 1)), (1 << (bits - 1)) - 1)) \
+  SWIZZLEPERF_PACKED(__vaddus##n, unsigned_type, bits,                                    \
+                     swizzleperf_clamp(x + y, 0, (1 << bits) - 1))                        \
+  SWIZZLEPERF_PACKED(__vsubus##n, unsigned_type, bits,                                    \
+                     swizzleperf_clamp(x - y, 0, (1 << bits) - 1))                        \
+  SWIZZLEPERF_DEVICE unsigned __vneg##n(unsigned a) { return __vsub##n(0, a); }           \
+  SWIZZLEPERF_DEVICE unsigned __vabs##n(unsigned a) { return __vabsdiffs##n(a, 0); }      \
+  SWIZZLEPERF_DEVICE unsigned __vsadu##n(unsigned a, unsigned b) {                        \
+    return swizzleperf_sum##n(__vabsdiffu##n(a, b));                                      \
+  }                                                                                       \
+  SWIZZLEPERF_DEVICE unsigned __vsads##n(unsigned a, unsigned b) {                        \
+    return swizzleperf_sum##n(__vabsdiffs##n(a, b));                                      \
+  }
 SWIZZLEPERF_PACKED_SET(signed char, unsigned char, 8, 4)
 SWIZZLEPERF_PACKED_SET(short, unsigned short, 16, 2)
 #undef SWIZZLEPERF_PACKED_SET
@@ -220,11 +302,18 @@ SWIZZLEPERF_MIXED(unsigned, unsigned long long, unsigned long long)
 SWIZZLEPERF_MIXED(unsigned long long, unsigned, unsigned long long)
 #undef SWIZZLEPERF_MIXED
 
-SWIZZLEPERF_HD int umin(unsigned a, unsigned b) { return (int)(a < b ? a : b); }
-SWIZZLEPERF_HD int umax(unsigned a, unsigned b) { return (int)(a > b ? a : b); }
+SWIZZLEPERF_HD unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+SWIZZLEPERF_HD unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
+SWIZZLEPERF_HD long long llmin(long long a, long long b) { return a < b ? a : b; }
+SWIZZLEPERF_HD long long llmax(long long a, long long b) { return a > b ? a : b; }
+SWIZZLEPERF_HD unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return a < b ? a : b;
+}
+SWIZZLEPERF_HD unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return a > b ? a : b;
+}
 
-// ---- On the host too, as CUDA's headers have them
-// ------------------------------------------------
+// ---- On the host too, as CUDA's headers have them ----------------------------------------------
 
 static inline __attribute__((host)) float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 static inline __attribute__((host)) double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }

@@ -22,7 +22,19 @@ __global__ void integers(unsigned* out) {
   out[k++] = (unsigned)__float2int_rn(1e20f);
   out[k++] = __float_as_uint(__uint_as_float(0x40490fdbu));
   out[k++] = (unsigned)min(3, 7u) + max(threadIdx.x, 5u) + (unsigned)max(-2, 1);
-  out[k++] = (unsigned)__double2loint(__hiloint2double(5, 6)) + __double2hiint(__hiloint2double(5, 6));
+  out[k++] =
+      (unsigned)__double2loint(__hiloint2double(5, 6)) + __double2hiint(__hiloint2double(5, 6));
+  out[k++] =
+      (unsigned)__dp2a_lo(0x00030002, 0x7f7fff05, 1) + __dp2a_hi(0x00030002u, 0x00ff0000u, 0u);
+  out[k++] = __vaddss4(0x7f80017fu, 0x01ff0101u);
+  out[k++] = __vsubus2(0x00010005u, 0x00020003u);
+  out[k++] = __vsadu4(0x01ff0203u, 0x02000203u) + __vabs4(0xff00fe01u);
+  out[k++] = __vseteq4(0x01020304u, 0x01000300u) + __vcmpleu2(0x00020001u, 0x00010001u);
+  out[k++] = (unsigned)__vimax3_s32(-5, 7, 3) + (unsigned)__viaddmax_s32_relu(-5, -4, -2) +
+             (unsigned)__viaddmin_s32(1, 2, 9) + __vimin3_u32(5u, 0xffffffffu, 4u);
+  const float wide = (float)umax(0xffff0000u, 1u);
+  out[k++] = wide > 4e9f ? 1 : 0;
+  out[k++] = (unsigned)(ullmax(1ull << 40, 2ull) >> 40) + (unsigned)llmin(-1, 4);
 }
 
 __global__ void floats(float* out) {
@@ -41,7 +53,7 @@ __global__ void floats(float* out) {
 }
 
 int main() {
-  unsigned *du, u[16];
+  unsigned *du, u[24];
   float *df, f[24] = {};
   for (int i = 16; i < 20; ++i) f[i] = (float)i;
   CHECK(cudaMalloc(&du, sizeof u));
@@ -52,13 +64,35 @@ int main() {
   CHECK(cudaGetLastError());
   CHECK(cudaMemcpy(u, du, sizeof u, cudaMemcpyDeviceToHost));
   CHECK(cudaMemcpy(f, df, sizeof f, cudaMemcpyDeviceToHost));
-  const unsigned wanted[16] = {9 + 16, 31 + 32 + 63, 4 + 0 + 41, 0x80000000u, 0x77553311u, 0x18u,
-                               15u - 1u, (unsigned)-15 + 6u, 17 + 7, 15, 0x02000304u,
-                               2u + (unsigned)-2 + 2u + (unsigned)-2, 0x7fffffffu, 0x40490fdbu,
-                               3 + 5 + 1, 11};
-  for (int i = 0; i < 16; ++i) EXPECT_NEAR(u[i], wanted[i], 0);
-  const double exact[8] = {10 + 3 + 1, 0.5 + 0.25 + 0.25 + 1, std::exp(1.0) + std::log(CUDART_PI) + 8,
-                           1, 0.25 + 1.5 - 3, std::erf(0.5) + 24 + 3, 1, 16 + 17 + 18 + 19};
+  const unsigned wanted[24] = {9 + 16,
+                               31 + 32 + 63,
+                               4 + 0 + 41,
+                               0x80000000u,
+                               0x77553311u,
+                               0x18u,
+                               15u - 1u,
+                               (unsigned)-15 + 6u,
+                               17 + 7,
+                               15,
+                               0x02000304u,
+                               2u + (unsigned)-2 + 2u + (unsigned)-2,
+                               0x7fffffffu,
+                               0x40490fdbu,
+                               3 + 5 + 1,
+                               11,
+                               1 + 10 - 3 + 2 * 255,
+                               0x7f80027fu,
+                               2,
+                               256 + 0x01000201u,
+                               0x01000100u + 0xffffu,
+                               7 + 0 + 3 + 4,
+                               1,
+                               0};
+  for (int i = 0; i < 24; ++i) EXPECT_NEAR(u[i], wanted[i], 0);
+  const double exact[8] = {
+      10 + 3 + 1, 0.5 + 0.25 + 0.25 + 1, std::exp(1.0) + std::log(CUDART_PI) + 8,
+      1,          0.25 + 1.5 - 3,        std::erf(0.5) + 24 + 3,
+      1,          16 + 17 + 18 + 19};
   for (int i = 0; i < 8; ++i) EXPECT_NEAR(f[i], exact[i], 1e-4);
   return finish();
 }

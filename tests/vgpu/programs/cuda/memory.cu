@@ -1,5 +1,5 @@
-// Dynamic shared memory carved up by hand, constants and device variables by symbol, managed memory,
-// pitched copies.
+// Dynamic shared memory carved up by hand, constants and device variables by symbol, managed
+// memory, pitched copies.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -45,6 +45,12 @@ int main() {
   CHECK(cudaMallocManaged(&in, kN * sizeof(float)));
   CHECK(cudaMallocManaged(&out, kN * sizeof(float)));
   for (int i = 0; i < kN; ++i) in[i] = (float)(i * i % 31);
+  CHECK(cudaMemPrefetchAsync(in, kN * sizeof(float), 0));
+  cudaMemLocation place;  // as CUDA 13 has it
+  place.type = cudaMemLocationTypeDevice;
+  place.id = 0;
+  CHECK(cudaMemPrefetchAsync(in, kN * sizeof(float), place, 0));
+  CHECK(cudaMemAdvise(in, kN * sizeof(float), cudaMemAdviseSetReadMostly, place));
   filter<<<(kN + 127) / 128, 128, (128 + 4 + 5) * sizeof(float)>>>(in, out, kN);
   CHECK(cudaDeviceSynchronize());
   for (int i = 0; i < kN; ++i) {
@@ -64,6 +70,13 @@ int main() {
   CHECK(cudaGetSymbolSize(&bytes, kTaps));
   CHECK(cudaMemcpy(&value, address, sizeof value, cudaMemcpyDeviceToHost));
   EXPECT(value == 7 && bytes == sizeof taps);
+
+  cudaMemPool_t pool;
+  unsigned long long threshold = 1 << 20, told = 0;
+  CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &told));
+  EXPECT(told == threshold);
 
   constexpr int kWidth = 50, kHeight = 20;
   static float image[kHeight][kWidth], back[kHeight][kWidth];
