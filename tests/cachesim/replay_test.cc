@@ -100,7 +100,9 @@ TEST(Replay, NothingIsLost) {
     EXPECT_EQ(domain_requests, r.l2.requests);
     EXPECT_EQ(domain_hits, r.l2.hits);
     EXPECT_EQ(blocks, static_cast<double>(trace.blocks.size()));
-    EXPECT_EQ(latest, r.time_ms);
+    // The last block's end, unless memory is still busy with what was left dirty.
+    EXPECT_GE(r.time_ms, latest);
+    if (r.time_ms > latest) EXPECT_NEAR(r.utilisation[4], 1, 1e-9);
     double misses = 0;
     for (const double m : r.misses_by_buffer) misses += m;
     EXPECT_EQ(misses, r.l2_misses());
