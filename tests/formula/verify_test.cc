@@ -155,5 +155,17 @@ TEST(FindGuard, TheGuardedFormulaHoldsOnTheWholeRange) {
   EXPECT_LT(guard->fallen_back, guard->checked);
 }
 
+/// A formula without an end costs its step limit once a thread, not on each of 27,190 launches.
+TEST(VerifyRange, AnEndlessFormulaIsGivenUp) {
+  for (const char* const text :
+       {"while (1) { pid = pid; }", "for (i = 0; i < 1; i = i + 0) pid = pid;"}) {
+    const RangeVerdict verdict = verify_range(Formula::parse(text), default_verify_range(), 2);
+    EXPECT_TRUE(verdict.endless);
+    EXPECT_LE(verdict.checked, 2U);
+    ASSERT_TRUE(verdict.smallest);
+    EXPECT_NE(verdict.smallest->error.find("steps for one block"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace swizzleperf

@@ -50,9 +50,24 @@ TEST(NewerText, InfinitiesAndNansByName) {
   EXPECT_EQ(bits("float", "+snan(0x1)"), 0x7F800001);
 }
 
+/// The shortest decimal that rounds to the value, which need not be it.
+TEST(NewerText, DecimalsAreRoundedToTheirType) {
+  EXPECT_EQ(bits("float", "1.0"), 0x3F800000);
+  EXPECT_EQ(bits("float", "1.000000e-01"), 0x3DCCCCCD);
+  EXPECT_EQ(bits("float", "0.044715"), 0x3D372713);
+  EXPECT_EQ(bits("float", "-3.0e+38"), 0xFF61B1E6);
+  EXPECT_EQ(bits("float", "+1.0e-45"), 1);
+  EXPECT_EQ(bits("half", "0.1"), 0x2E66);
+  EXPECT_EQ(bits("bfloat", "3.14159"), 0x4049);
+  EXPECT_EQ(bits("double", "0.1"), 0x3FB999999999999A);
+  EXPECT_EQ(older_text("%x = call float @f(float 0.1, <2 x half> splat (half 0.1), i32 1)"),
+            "%x = call float @f(float 0x3FB99999A0000000, <2 x half> splat (half 0xH2E66), i32 1)");
+}
+
 TEST(NewerText, OnlyConstantsChange) {
   const std::string same =
-      "%f0xAB = fadd float %a-inf, 1.0 ; float x-infinite\n!0 = !{!\"-O3 -in\"}\n";
+      "%f0xAB = fadd float %a-inf, %b.10 ; float x-infinite\n!0 = !{!\"-O3 -in\"}\n"
+      "%d = fmul double %a, 1.000000e-01\n%i = add i32 %b, 10\n";
   EXPECT_EQ(older_text(same), same);
   EXPECT_EQ(older_text("%x = select i1 %c, <2 x float> splat (float -inf), <2 x half> %half"),
             "%x = select i1 %c, <2 x float> splat (float 0xFFF0000000000000), <2 x half> %half");

@@ -47,6 +47,13 @@ TEST_F(Launch, ByName) {
   EXPECT_GT(t.vgprs, 0U);
 }
 
+/// What the list of kernels shows can be pasted, and a bare name is no regular expression.
+TEST_F(Launch, ByItsWholeOrBareName) {
+  const std::string whole = trace("make_indices").kernel;
+  EXPECT_EQ(trace(whole).kernel, whole);
+  EXPECT_THAT(trace("fill").kernel, HasSubstr("fill("));
+}
+
 TEST_F(Launch, ByIndex) {
   EXPECT_THAT(trace("", 1).kernel, HasSubstr("fill"));
   EXPECT_THAT(trace("fill", 1).kernel, HasSubstr("fill"));

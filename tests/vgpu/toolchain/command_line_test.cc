@@ -68,8 +68,8 @@ TEST(CommandLine, NvccsOwnOptionsInEverySpelling) {
 TEST(CommandLine, CompilerListsAreSplitAndReadAsTheHostCompilersOptions) {
   const CompilerCall c =
       nvcc({"-Xcompiler", "-Wall,-fopenmp,-march=native", "-Xcompiler=-Wl,-rpath,/x",
-            "--compiler-options", "-DA=1", "a.cu", "-Xlinker", "-z,now"});
-  EXPECT_THAT(c.options, IsSupersetOf({"-Wall", "-DA=1"}));
+            "--compiler-options", "-DA=1 -Wextra", "a.cu", "-Xlinker", "-z,now"});
+  EXPECT_THAT(c.options, IsSupersetOf({"-Wall", "-DA=1", "-Wextra"}));
   EXPECT_THAT(c.host_options, ElementsAre("-fopenmp", "-march=native"));
   EXPECT_THAT(c.link, ElementsAre("-Wl,-rpath,/x", "\0010", "-Xlinker", "-z", "-Xlinker", "now"));
 }

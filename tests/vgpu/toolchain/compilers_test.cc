@@ -76,6 +76,26 @@ TEST(Projects, OptimizeBuildsAndPatches) {
   EXPECT_EQ(box.run({"./slabs"}).out, "PASS\n");
 }
 
+/// A template's kernel is weak, and so is the patched one that takes its place.
+TEST(Projects, ATemplateUnderDeviceLinkingIsPatched) {
+  const Sandbox box("slabs");
+  std::string source = box.read("src/slabs.cu");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = source.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    source.replace(at, from.size(), to);
+  };
+  replace("__global__ void sum_slab(", "template <int kStep>\n__global__ void sum_slab(");
+  replace("i += blockDim.x)", "i += kStep * blockDim.x)");
+  replace("sum_slab<<<", "sum_slab<1><<<");
+  box.write("src/slabs.cu", source);
+  const ChildResult optimized =
+      box.run({"swizzleperf", "optimize", "-q", "--build", "make NVCC='nvcc -rdc=true'",
+               "--run-dir", "run", "./slabs"});
+  ASSERT_TRUE(optimized.ok()) << said(optimized);
+  EXPECT_TRUE(box.has("run/best.patch")) << optimized.out;
+}
+
 TEST(Projects, ABuildThatFailsIsShown) {
   const Sandbox box;
   const ChildResult result =
