@@ -47,10 +47,13 @@ class PatchedGemm : public testing::Test {
     if (!fs::exists(work / "best.patch")) problem += "no patch: " + optimized.out;
     if (!problem.empty()) return;
     result = json::parse(read_file(work / "result.json"));
-    patched = scratch->path() / "patched";
+    // The patch is for the folder in which optimize ran.
+    const fs::path copy = scratch->path() / "patched";
+    patched = copy / "gemm";
     fs::create_directories(patched);
+    fs::copy(kernels / "common", copy / "common");
     fs::copy_file(source, patched / "gemm.hip");
-    const ChildResult applied = run({"git", "apply", work / "best.patch"}, patched);
+    const ChildResult applied = run({"git", "apply", work / "best.patch"}, copy);
     if (!applied.ok()) problem = applied.err;
     if (read_file(patched / "gemm.hip") == text) problem += "the patch changed nothing";
   }

@@ -133,7 +133,7 @@ std::optional<std::uint64_t> take_decimal(std::string_view& text, const Format& 
   const llvm::fltSemantics& semantics = f.type == "half"     ? llvm::APFloat::IEEEhalf()
                                         : f.type == "bfloat" ? llvm::APFloat::BFloat()
                                                              : llvm::APFloat::IEEEsingle();
-  const llvm::APFloat value(semantics, llvm::StringRef(text.data(), end));
+  const llvm::APFloat value(semantics, llvm::StringRef(text.substr(0, end)));
   text.remove_prefix(end);
   return value.bitcastToAPInt().getZExtValue();
 }
