@@ -21,8 +21,6 @@
 namespace swizzleperf::splice {
 namespace {
 
-namespace fs = std::filesystem;
-
 void refuse_compile_error(const Unit& unit) {
   if (const auto error = unit.first_error())
     throw input_error(

@@ -54,7 +54,7 @@ class Arguments {
     pointers_.push_back(value.data());
     if (argument.contains("count")) {
       const Array& array = arrays_.emplace_back(allocate(argument));
-      std::memcpy(value.data(), &array.memory, sizeof array.memory);
+      std::memcpy(value.data(), static_cast<const void*>(&array.memory), sizeof array.memory);
     } else if (argument.contains("value")) {
       const ElementType& type = *find_element_type(argument.at("dtype").get<std::string>());
       if (argument.at("value").is_number_float()) {
