@@ -10,12 +10,10 @@ namespace swizzleperf::vgpu {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
 
 CompilerCall nvcc(const std::vector<std::string>& arguments) {
   return parse_command_line(Dialect::kNvcc, arguments);
