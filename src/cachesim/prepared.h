@@ -6,9 +6,9 @@
 // sample and the reverse. A source offers
 //     Block open(logical block)                       where its stream starts
 //     num_steps(Block), work(Block, step)             one step = one or several intervals
-//     for_each(Block, step, prefetch, f)              f(line, set, kind, sectors, buffer)
-// A set is two lines of the host's cache and rarely near the last one, so `prefetch(set)` is called
-// a few requests ahead of f.
+//     for_each(Block, step, prefetch, f)              f(tag, set, kind, sectors, buffer)
+// where buffer() tells the array, for the few requests that need it. A set is a line of the host's
+// cache and rarely near the last one, so `prefetch(set)` is called a few requests ahead of f.
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The nearest known name is offered when it is near, and none when it is not.
 #include "base/nearest.h"
 
 #include <gtest/gtest.h>

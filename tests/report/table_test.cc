@@ -1,3 +1,4 @@
+// Tables: columns, wrapping and widths as a reader sees them.
 #include "report/table.h"
 
 #include <gtest/gtest.h>

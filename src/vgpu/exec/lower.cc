@@ -1,3 +1,4 @@
+// See lower.h.
 #include "vgpu/exec/lower.h"
 
 #include <llvm/Analysis/TargetTransformInfo.h>

@@ -1,3 +1,4 @@
+// See slice.h.
 #include "vgpu/exec/slice.h"
 
 #include <llvm/Analysis/ValueTracking.h>

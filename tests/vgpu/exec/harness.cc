@@ -1,3 +1,4 @@
+// See harness.h.
 #include "harness.h"
 
 #include <dlfcn.h>
