@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <string_view>
@@ -85,10 +86,6 @@ void check_compile_option(const std::string& option) {
                     "else; leave it out",
                     option));
 }
-
-}  // namespace
-
-namespace {
 
 /// "sm_90" and "gfx942" say 9.0 and 9.4.
 vgpu::VirtualDevice device_of(const Machine& m) {
