@@ -23,17 +23,22 @@ def load_module(path, beside):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    arguments, sys.argv = sys.argv, [path]
     try:
         with ending_at_launches():
             spec.loader.exec_module(module)
     except ImportEnds as end:
-        module.import_ended_at = place_of(end, path)
+        module.import_ended_at = f"{place_of(end, path)}, where it launches a kernel"
+    except SystemExit as end:  # a script that wants arguments; its kernels mostly stand before that
+        module.import_ended_at = f"{place_of(end, path)}, where it exits"
     except SyntaxError as error:
         raise SwizzlePerfError(f"{error.filename}:{error.lineno}: {error.msg}") from None
     except ModuleNotFoundError as error:
         raise SwizzlePerfError(f"{place_of(error, path)}: {error}: install it for {sys.executable}") from None
     except Exception as error:
         raise SwizzlePerfError(f"{place_of(error, path)}: {type(error).__name__}: {error}") from None
+    finally:
+        sys.argv = arguments
     return module
 
 
@@ -64,7 +69,7 @@ def is_kernel(value):
 
 def ended_early(module):
     place = getattr(module, "import_ended_at", None)
-    return f" (its import ended at {place}, where it launches a kernel)" if place else ""
+    return f" (its import ended at {place})" if place else ""
 
 
 def find_kernel(module, question):

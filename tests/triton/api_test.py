@@ -139,6 +139,21 @@ print("sum", y.array.sum() - x.array.sum(), z.array[0])
             _, after = swizzleperf.run_spec(os.path.join(folder, "specs", "tuned-0.toml"))
             self.assertEqual(after["x_ptr"][64], 1066)
 
+    def test_a_script_that_wants_arguments_gives_its_kernel(self):
+        """Compiling a recorded kernel imports the script once more, without its arguments."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "wants.py")
+            with open(script, "w") as out:
+                out.write("import argparse, triton\nimport triton.language as tl\n"
+                          "@triton.jit\ndef fill(p):\n    tl.store(p + tl.program_id(0), 7)\n"
+                          "parser = argparse.ArgumentParser()\nparser.add_argument('--n', required=True)\n"
+                          "n = int(parser.parse_args().n)\n")
+            with open(os.path.join(folder, "fill.toml"), "w") as out:
+                out.write('kernel = "wants.py"\nfunction = "fill"\ngrid = 3\n'
+                          '[[arguments]]\nname = "p"\ndtype = "int32"\nshape = [3]\n')
+            _, after = swizzleperf.run_spec(os.path.join(folder, "fill.toml"))
+            numpy.testing.assert_array_equal(after["p"], [7, 7, 7])
+
     def test_with_results_from_the_virtual_gpu(self):
         with tempfile.TemporaryDirectory() as folder:
             done = self.record(folder, "--run")
