@@ -94,6 +94,16 @@ class Kernel : public testing::TestWithParam<Case> {
     return vgpu::run_functional(spec_of(source, sizes), built);
   }
 
+  /// With die-contiguous put into its source. That this holds everywhere is proved elsewhere.
+  Applied patch() const {
+    vgpu::ProgramSpec spec = spec_of(source(), GetParam().sizes[0]);
+    spec.launch_index = GetParam().launch;
+    const Launch launch = place(vgpu::trace_program(spec, built_), load_machine("mi300x"));
+    const Swizzle swizzle = make_swizzle("die-contiguous");
+    EXPECT_FALSE(verify_grid(swizzle.formula, launch.shape).identity);
+    return apply(swizzle, launch, Proof{}, spec, built_, scratch_.path());
+  }
+
   ScratchDirectory scratch_;
   vgpu::BuiltProgram built_;
 };
@@ -120,13 +130,7 @@ TEST_P(Kernel, AgreesWithItsReferenceWhichFindsAMistake) {
 }
 
 TEST_P(Kernel, PatchedComputesTheSameBits) {
-  vgpu::ProgramSpec spec = spec_of(source(), GetParam().sizes[0]);
-  spec.launch_index = GetParam().launch;
-  const Launch launch = place(vgpu::trace_program(spec, built_), load_machine("mi300x"));
-  const Swizzle swizzle = make_swizzle("die-contiguous");
-  ASSERT_FALSE(verify_grid(swizzle.formula, launch.shape).identity);
-  // That the swizzle holds everywhere is proved elsewhere.
-  const Applied applied = apply(swizzle, launch, Proof{}, spec, built_, scratch_.path());
+  const Applied applied = patch();
   EXPECT_EQ(applied.comparison.first_difference, "");
   EXPECT_GT(applied.comparison.bytes_compared, 0U);
 
@@ -143,6 +147,19 @@ TEST_P(Kernel, PatchedComputesTheSameBits) {
     EXPECT_FALSE(before.output_digest.empty());
     EXPECT_EQ(before.output_digest, after.output_digest) << sizes;
   }
+}
+
+TEST_P(Kernel, PatchedBuildsWithNvcc) {
+  const auto nvcc = find_program("nvcc");
+  if (!nvcc) GTEST_SKIP() << "nvcc is not on PATH";
+  const fs::path patched_source = variant("patched", patch().splice.patched);
+  ChildSpec spec;
+  spec.argv = {*nvcc,         "-std=c++17", "-arch=sm_90", "-x",
+               "cu",          "-cubin",     "-o",          scratch_.path() / "patched.cubin",
+               patched_source};
+  const ChildResult result = run_child(spec);
+  EXPECT_TRUE(result.ok()) << result.out << result.err;
+  EXPECT_TRUE(fs::exists(scratch_.path() / "patched.cubin"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Suite, Kernel, testing::ValuesIn(cases()),
