@@ -1,5 +1,6 @@
 # swizzleperf_room(NAME sources...) declares the static library of one folder under src/ with the
-# project's warnings; swizzleperf_test(NAME sources... LINK libs...) declares one GoogleTest program.
+# project's warnings; swizzleperf_test(NAME sources... LINK libs...) declares one GoogleTest program,
+# whose tests carry its name as a label.
 add_library(swizzleperf_options INTERFACE)
 target_compile_options(swizzleperf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   -Wno-sign-conversion -Werror)
@@ -20,5 +21,5 @@ function(swizzleperf_test name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${name} PROPERTIES TIMEOUT 300 DISCOVERY_TIMEOUT 60)
+  gtest_discover_tests(${name} PROPERTIES TIMEOUT 300 LABELS ${name} DISCOVERY_TIMEOUT 60)
 endfunction()
