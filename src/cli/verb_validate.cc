@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -72,9 +73,21 @@ std::vector<validate::Source> wanted_sources(const Options& options) {
   return sources;
 }
 
+/// The progress line: which launch of all, and what is done with it.
+struct Said {
+  Progress& progress;
+  std::size_t all = 0;
+  std::size_t done = 0;
+
+  void operator()(const std::string& what) const {
+    progress.update(fmt::format("launch {} of {}, {}", done + 1, all, what),
+                    static_cast<double>(done) / static_cast<double>(all));
+  }
+};
+
 validate::SourceResult validated(const validate::Source& source, const Options& options,
                                  const CommonOptions& common, const validate::TraceCache& traces,
-                                 const std::function<void(const std::string&)>& said) {
+                                 Said& said) {
   const bool by_file = options.machine.ends_with(".toml");
   const Machine machine = load_machine(by_file ? options.machine : source.machine);
   const validate::ReplaySettings settings = {
@@ -96,21 +109,14 @@ Outcome run(const Options& options, const CommonOptions& common) {
   const std::vector<validate::Source> sources = wanted_sources(options);
   const validate::TraceCache traces(options.traces.empty() ? validate::user_trace_directory()
                                                            : std::filesystem::path(options.traces));
-  std::size_t all = 0;
-  for (const validate::Source& s : sources) all += s.launches.size();
   Progress progress(common.quiet);
-  std::size_t done = 0;
-  std::string before;
-  const auto said = [&](const std::string& what) {
-    progress.update(fmt::format("launch {} of {}, {}", done + 1, all, what),
-                    static_cast<double>(done) / static_cast<double>(all));
-  };
+  Said said{progress};
+  for (const validate::Source& s : sources) said.all += s.launches.size();
   std::vector<validate::SourceResult> results;
   for (const validate::Source& s : sources) {
     results.push_back(validated(s, options, common, traces, said));
-    done += s.launches.size();
   }
-  progress.finish(fmt::format("{} launches replayed", all));
+  progress.finish(fmt::format("{} launches replayed", said.all));
 
   nlohmann::ordered_json document = json_document();
   document.update(validate::to_json(results));

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/parallel.h"
@@ -69,15 +70,32 @@ vgpu::ProgramSpec program_of(const Source& source, const MeasuredLaunch& launch,
   return spec;
 }
 
-std::vector<std::uint32_t> permutation_of(const Order& order, LaunchShape shape) {
-  if (order.dies != 0) shape.num_xcds = order.dies;
-  GridVerdict verdict = verify_grid(make_swizzle(order.swizzle).formula, shape);
-  if (!verdict.bijective) {
-    throw input_error(fmt::format("the order '{}' is no bijection on a measured launch: {}",
-                                  order.name,
-                                  describe(verdict.counterexample.value_or(Counterexample{}))));
+/// The permutations of a launch's points, each once: on a grid of one dimension many orders are the
+/// same.
+struct Permutations {
+  std::vector<std::vector<std::uint32_t>> distinct;
+  std::vector<std::size_t> of_point;  ///< index into `distinct`
+};
+
+Permutations permutations_of(const Source& source, const MeasuredLaunch& launch,
+                             const LaunchShape& machine_shape) {
+  Permutations result;
+  std::map<std::uint64_t, std::size_t> known;  // by the permutation's hash
+  for (const MeasuredPoint& point : launch.points) {
+    const Order& order = source.orders[point.order];
+    LaunchShape shape = machine_shape;
+    if (order.dies != 0) shape.num_xcds = order.dies;
+    GridVerdict verdict = verify_grid(make_swizzle(order.swizzle).formula, shape);
+    if (!verdict.bijective) {
+      throw input_error(fmt::format("{}: the order '{}' is no bijection on the launch '{}': {}",
+                                    source.file.string(), order.name, launch.name,
+                                    describe(verdict.counterexample.value_or(Counterexample{}))));
+    }
+    const auto [it, is_new] = known.emplace(verdict.hash, result.distinct.size());
+    if (is_new) result.distinct.push_back(std::move(verdict.permutation));
+    result.of_point.push_back(it->second);
   }
-  return std::move(verdict.permutation);
+  return result;
 }
 
 /// The blocks computed at dispatch indices 0 to `count`, as a launch of its own.
@@ -98,7 +116,8 @@ class Orders {
     const auto requests = static_cast<double>(replayer_.num_requests());
     exact_ = settings.exact || requests <= kDefaultSampleRequests;
     if (!exact_) {
-      sample_ = replayer_.add_sample(kDefaultSampleRequests / requests, settings.seed, settings.threads);
+      sample_ =
+          replayer_.add_sample(kDefaultSampleRequests / requests, settings.seed, settings.threads);
     }
   }
 
@@ -149,15 +168,14 @@ PredictedLaunch predict(const Source& source, const MeasuredLaunch& measured,
     said(fmt::format("{}: {}", measured.name, traces.has(name, spec) ? "replaying" : "tracing"));
     const Launch launch = place(traces.get(name, spec), machine);
     said(measured.name + ": replaying");
-    std::vector<std::vector<std::uint32_t>> permutations;
-    for (const MeasuredPoint& p : measured.points) {
-      permutations.push_back(permutation_of(source.orders[p.order], launch.shape));
-    }
+    const Permutations orders = permutations_of(source, measured, launch.shape);
     const std::uint64_t count = std::min(measured.first_blocks, launch.shape.grid.count());
-    const std::vector<SimResult> replays = count > 0
-                                               ? replay_cut(launch, permutations, count, settings)
-                                               : replay_all(launch, permutations, settings);
-    for (std::size_t i = 0; i < replays.size(); ++i) totals[i].add(replays[i], machine);
+    const std::vector<SimResult> replays =
+        count > 0 ? replay_cut(launch, orders.distinct, count, settings)
+                  : replay_all(launch, orders.distinct, settings);
+    for (std::size_t i = 0; i < totals.size(); ++i) {
+      totals[i].add(replays[orders.of_point[i]], machine);
+    }
     result.sampled_share = std::min(result.sampled_share, replays.front().sampled_share);
     if (!result.words.empty()) result.words += "; ";
     result.words += fmt::format("{}, {} a CU (limited by {})",

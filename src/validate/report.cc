@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "report/launch_text.h"
 #include "report/table.h"
 
 namespace swizzleperf::validate {
@@ -233,8 +234,9 @@ std::vector<std::string> llc_cells(const JudgedPoint& p) {
 }
 
 std::vector<std::string> dram_cells(const JudgedPoint& p) {
-  return {number(p.point->measured.dram_read_bytes, 1e-9, 3),
-          number(p.predicted.dram_read_bytes, 1e-9, 3), signed_number(dram_error(p), 100)};
+  const std::optional<double>& measured = p.point->measured.dram_read_bytes;
+  return {measured ? bytes_words(*measured) : "-", bytes_words(p.predicted.dram_read_bytes),
+          signed_number(dram_error(p), 100)};
 }
 
 std::vector<std::string> time_cells(const JudgedPoint& p) {
@@ -257,7 +259,7 @@ const std::vector<Quantity>& quantities() {
       {{{"LLC %", true}, {"model", true}, {"error", true}},
        [](const Measured& m) { return m.llc_hit_rate.has_value(); },
        llc_cells},
-      {{{"DRAM GB", true}, {"model", true}, {"err %", true}},
+      {{{"DRAM", true}, {"model", true}, {"err %", true}},
        [](const Measured& m) { return m.dram_read_bytes.has_value(); },
        dram_cells},
       {{{"time ms", true}, {"model", true}},
