@@ -31,6 +31,7 @@ struct Options {
   bool fitted = false;
   bool judged = false;
   bool exact = false;
+  bool measured_occupancy = false;
   std::string traces;
   std::string json_file;
   unsigned threads = 0;
@@ -91,7 +92,8 @@ validate::SourceResult validated(const validate::Source& source, const Options& 
   const bool by_file = options.machine.ends_with(".toml");
   const Machine machine = load_machine(by_file ? options.machine : source.machine);
   const validate::ReplaySettings settings = {
-      options.exact, options.threads != 0 ? options.threads : default_threads(), common.seed};
+      options.exact, options.measured_occupancy,
+      options.threads != 0 ? options.threads : default_threads(), common.seed};
   validate::SourceResult result{&source, {}, {}, {}};
   for (const validate::MeasuredLaunch& launch : source.launches) {
     validate::PredictedLaunch predicted = predict(source, launch, machine, traces, settings, said);
@@ -150,6 +152,8 @@ Verb validate_verb() {
                 app.add_flag("--fitted", options->fitted, "Points that may be fitted to");
             app.add_flag("--judged", options->judged, "Points that only judge")->excludes(fitted);
             app.add_flag("--exact", options->exact, "Replay every request, not a sample");
+            app.add_flag("--measured-occupancy", options->measured_occupancy,
+                         "Blocks a compute unit as measured, where known, not as compiled here");
             app.add_option("--save-traces", options->traces,
                            "Keep traces in this folder (the user's cache)");
             app.add_option("--json", options->json_file, "Write the result as JSON, too");

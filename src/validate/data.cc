@@ -152,8 +152,8 @@ struct LaunchEntry {
 };
 
 LaunchEntry read_launch(const Section& s, const Source& source) {
-  s.allow({"name", "kernel", "program", "arguments", "compile_options", "kernels", "first_blocks",
-           "use", "judged_orders", "check"});  // `check` is for who measures
+  s.allow({"name", "kernel", "program", "arguments", "compile_options", "kernels", "blocks_per_cu",
+           "first_blocks", "use", "judged_orders", "check"});  // `check` is for who measures
   LaunchEntry entry;
   entry.line = s.line("name");
   entry.launch.name = s.text("name");
@@ -167,6 +167,7 @@ LaunchEntry read_launch(const Section& s, const Source& source) {
   entry.launch.compile_options = s.texts("compile_options");
   entry.launch.kernels = s.texts("kernels");
   if (entry.launch.kernels.empty()) entry.launch.kernels = {""};
+  entry.launch.blocks_per_cu = static_cast<std::uint32_t>(s.count("blocks_per_cu"));
   entry.launch.first_blocks = s.count("first_blocks");
   const std::string use = s.text("use");
   if (use != "fit" && use != "judge") {
@@ -380,8 +381,8 @@ Source read_source(const fs::path& file) {
                                   fault.source().begin.line, fault.description()));
   }
   const Section top(file, table);
-  top.allow({"title", "machine", "language", "moved_points", "time_spread", "orders", "measured",
-             "launches", "bounds"});
+  top.allow({"title", "machine", "language", "moved_points", "time_spread", "least_dram_bytes",
+             "orders", "measured", "launches", "bounds"});
   Source source;
   source.name = file.parent_path().filename().string();
   source.file = file;
@@ -390,6 +391,7 @@ Source read_source(const fs::path& file) {
   source.language = read_language(top);
   source.moved_points = top.number("moved_points");
   source.time_spread = top.number("time_spread");
+  source.least_dram_bytes = top.maybe_number("least_dram_bytes").value_or(0);
   for (const Section& s : top.sections("orders")) {
     source.orders.push_back(read_order(s));
     if (order_index(source, source.orders.back().name) + 1 != source.orders.size()) {

@@ -49,6 +49,7 @@ struct MeasuredLaunch {
   std::vector<std::string> compile_options;
   std::vector<std::string>
       kernels;  ///< regular expressions, one a kernel launch; their sum is measured
+  std::uint32_t blocks_per_cu = 0;    ///< at once on a compute unit, as measured; 0: unknown
   std::uint64_t first_blocks = 0;     ///< only so many in dispatch order are replayed; 0: all
   std::vector<MeasuredPoint> points;  ///< in the order of Source::orders
 };
@@ -76,8 +77,9 @@ struct Source {
   std::string title;
   std::string machine;
   std::optional<vgpu::Language> language;  ///< none: as the program's name says
-  double moved_points = 0;  ///< an order that changes L2 hits by more has a direction
-  double time_spread = 0;   ///< launches whose times spread by more have a ranking
+  double moved_points = 0;      ///< an order that changes L2 hits by more has a direction
+  double time_spread = 0;       ///< launches whose times spread by more have a ranking
+  double least_dram_bytes = 0;  ///< a launch that reads less has no relative error of it
   std::vector<Order> orders;
   std::vector<MeasuredLaunch> launches;
   std::vector<Bound> bounds;

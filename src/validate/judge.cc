@@ -29,6 +29,10 @@ std::optional<double> dram_error(const JudgedPoint& p) {
   return p.predicted.dram_read_bytes / *m.dram_read_bytes - 1;
 }
 
+bool dram_counts(const Source& source, const JudgedPoint& p) {
+  return p.point->measured.dram_read_bytes.value_or(0) >= source.least_dram_bytes;
+}
+
 std::optional<double> predicted_speedup(const JudgedPoint& p) {
   if (p.identity == nullptr) return std::nullopt;
   return p.identity->predicted.time_ms / p.predicted.time_ms;
@@ -95,8 +99,14 @@ Value l2_mean(const Group& g) { return mean(sizes(g, l2_error)); }
 Value l2_worst(const Group& g) { return largest(sizes(g, l2_error)); }
 Value llc_mean(const Group& g) { return mean(sizes(g, llc_error)); }
 Value llc_worst(const Group& g) { return largest(sizes(g, llc_error)); }
-Value dram_median(const Group& g) { return median(sizes(g, dram_error)); }
-Value dram_worst(const Group& g) { return largest(sizes(g, dram_error)); }
+
+std::vector<double> dram_sizes(Group group) {
+  std::erase_if(group.points,
+                [&](const JudgedPoint* p) { return !dram_counts(*group.source, *p); });
+  return sizes(group, dram_error);
+}
+Value dram_median(const Group& g) { return median(dram_sizes(g)); }
+Value dram_worst(const Group& g) { return largest(dram_sizes(g)); }
 
 /// Orders that moved the measured L2 hits by more than the source's threshold, and the model's not
 /// in that direction.

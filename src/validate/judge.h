@@ -37,6 +37,8 @@ std::optional<double> l2_error(const JudgedPoint& p);
 std::optional<double> llc_error(const JudgedPoint& p);
 /// (predicted - measured) / measured.
 std::optional<double> dram_error(const JudgedPoint& p);
+/// Whether that counts: a profiler reads memory, too.
+bool dram_counts(const Source& source, const JudgedPoint& p);
 std::optional<double> predicted_speedup(const JudgedPoint& p);
 
 /// Times of a launch's orders, where at least two were timed.

@@ -148,7 +148,8 @@ std::vector<SimResult> replay_cut(const Launch& launch,
   std::vector<std::uint32_t> as_it_is(count);
   std::iota(as_it_is.begin(), as_it_is.end(), 0U);
   for (const std::vector<std::uint32_t>& permutation : permutations) {
-    const Launch part = place(first_blocks(launch.trace, permutation, count), launch.machine);
+    Launch part = place(first_blocks(launch.trace, permutation, count), launch.machine);
+    part.occupancy = launch.occupancy;
     results.push_back(Orders(part, settings).replay(as_it_is));
   }
   return results;
@@ -166,7 +167,11 @@ PredictedLaunch predict(const Source& source, const MeasuredLaunch& measured,
     const vgpu::ProgramSpec spec = program_of(source, measured, kernel, machine, settings.threads);
     const std::string name = fmt::format("{} {} {}", source.name, measured.name, kernel);
     said(fmt::format("{}: {}", measured.name, traces.has(name, spec) ? "replaying" : "tracing"));
-    const Launch launch = place(traces.get(name, spec), machine);
+    Launch launch = place(traces.get(name, spec), machine);
+    if (settings.measured_occupancy && measured.blocks_per_cu != 0) {
+      launch.occupancy = {measured.blocks_per_cu, "what was measured"};
+    }
+    if (result.blocks_per_cu == 0) result.blocks_per_cu = launch.occupancy.blocks_per_cu;
     said(measured.name + ": replaying");
     const Permutations orders = permutations_of(source, measured, launch.shape);
     const std::uint64_t count = std::min(measured.first_blocks, launch.shape.grid.count());

@@ -166,6 +166,26 @@ Json bound_json(const BoundVerdict& v) {
   return bound;
 }
 
+const TimeRank* rank_of(const MeasuredLaunch& launch, const std::vector<TimeRank>& ranks) {
+  const auto found = std::find_if(ranks.begin(), ranks.end(),
+                                  [&](const TimeRank& r) { return r.launch == &launch; });
+  return found != ranks.end() ? &*found : nullptr;
+}
+
+Json launch_json(const SourceResult& r, std::size_t launch, const std::vector<TimeRank>& ranks) {
+  const MeasuredLaunch& l = r.source->launches[launch];
+  const PredictedLaunch& p = r.launches[launch];
+  const TimeRank* rank = rank_of(l, ranks);
+  return {{"launch", l.name},
+          {"sampled_share", p.sampled_share},
+          {"blocks_per_cu",
+           {{"measured", l.blocks_per_cu != 0 ? Json(l.blocks_per_cu) : Json()},
+            {"predicted", p.blocks_per_cu}}},
+          {"time_spread", rank ? Json(rank->spread) : Json()},
+          {"time_rank", rank ? Json(rank->correlation) : Json()},
+          {"counts", rank ? Json(rank->spread > r.source->time_spread) : Json()}};
+}
+
 Json source_json(const SourceResult& r) {
   Json source = {{"source", r.source->name}, {"machine", r.source->machine}};
   source["figures"] = Json::array();
@@ -173,12 +193,9 @@ Json source_json(const SourceResult& r) {
     source["figures"].push_back(figures_json(r, s));
   }
   source["launches"] = Json::array();
-  const Group shown = select(*r.source, r.points, {});
-  for (const TimeRank& rank : time_ranks(shown)) {
-    source["launches"].push_back({{"launch", rank.launch->name},
-                                  {"time_spread", rank.spread},
-                                  {"time_rank", rank.correlation},
-                                  {"counts", rank.spread > r.source->time_spread}});
+  const std::vector<TimeRank> ranks = time_ranks(select(*r.source, r.points, {}));
+  for (std::size_t i = 0; i < r.launches.size(); ++i) {
+    source["launches"].push_back(launch_json(r, i, ranks));
   }
   source["bounds"] = Json::array();
   for (const BoundVerdict& v : r.verdicts) source["bounds"].push_back(bound_json(v));
@@ -210,7 +227,7 @@ constexpr std::size_t kWidth = 100;
 struct Quantity {
   std::vector<Column> columns;
   bool (*measured)(const Measured&);
-  std::vector<std::string> (*cells)(const JudgedPoint&);
+  std::vector<std::string> (*cells)(const Source&, const JudgedPoint&);
 };
 
 std::string number(const std::optional<double>& value, double scale, int digits) {
@@ -220,7 +237,7 @@ std::string signed_number(const std::optional<double>& value, double scale) {
   return value ? fmt::format("{:+.1f}", *value * scale) : "-";
 }
 
-std::vector<std::string> l2_cells(const JudgedPoint& p) {
+std::vector<std::string> l2_cells(const Source& /*source*/, const JudgedPoint& p) {
   const Measured& m = p.point->measured;
   const std::string measured = m.l2_from && m.l2_to
                                    ? fmt::format("{:.0f}-{:.0f}", 100 * *m.l2_from, 100 * *m.l2_to)
@@ -228,26 +245,27 @@ std::vector<std::string> l2_cells(const JudgedPoint& p) {
   return {measured, number(p.predicted.l2_hit_rate, 100, 1), signed_number(l2_error(p), 1)};
 }
 
-std::vector<std::string> llc_cells(const JudgedPoint& p) {
+std::vector<std::string> llc_cells(const Source& /*source*/, const JudgedPoint& p) {
   return {number(p.point->measured.llc_hit_rate, 100, 1), number(p.predicted.llc_hit_rate, 100, 1),
           signed_number(llc_error(p), 1)};
 }
 
-std::vector<std::string> dram_cells(const JudgedPoint& p) {
+std::vector<std::string> dram_cells(const Source& source, const JudgedPoint& p) {
   const std::optional<double>& measured = p.point->measured.dram_read_bytes;
+  const std::string error = signed_number(dram_error(p), 100);
   return {measured ? bytes_words(*measured) : "-", bytes_words(p.predicted.dram_read_bytes),
-          signed_number(dram_error(p), 100)};
+          measured && !dram_counts(source, p) ? "(" + error + ")" : error};
 }
 
-std::vector<std::string> time_cells(const JudgedPoint& p) {
+std::vector<std::string> time_cells(const Source& /*source*/, const JudgedPoint& p) {
   return {number(p.point->measured.time_ms, 1, 3), number(p.predicted.time_ms, 1, 3)};
 }
 
-std::vector<std::string> speedup_cells(const JudgedPoint& p) {
+std::vector<std::string> speedup_cells(const Source& /*source*/, const JudgedPoint& p) {
   return {number(p.point->measured.speedup, 1, 2), number(predicted_speedup(p), 1, 2)};
 }
 
-std::vector<std::string> bandwidth_cells(const JudgedPoint& p) {
+std::vector<std::string> bandwidth_cells(const Source& /*source*/, const JudgedPoint& p) {
   return {number(p.point->measured.bandwidth, 1e-12, 1), number(p.predicted.bandwidth, 1e-12, 1)};
 }
 
@@ -291,11 +309,13 @@ std::string heading(const SourceResult& r, std::size_t launch, const std::vector
   if (r.launches[launch].sampled_share < 1) {
     text += fmt::format("; {:.2g} % replayed", 100 * r.launches[launch].sampled_share);
   }
-  for (const TimeRank& rank : ranks) {
-    if (rank.launch != &l) continue;
-    text += fmt::format("; times spread by {:.1f} %, rank correlation {:.2f}", 100 * rank.spread,
-                        rank.correlation);
-    if (rank.spread <= r.source->time_spread) text += " (does not count)";
+  if (l.blocks_per_cu != 0 && l.blocks_per_cu != r.launches[launch].blocks_per_cu) {
+    text += fmt::format("; {} a CU measured", l.blocks_per_cu);
+  }
+  if (const TimeRank* rank = rank_of(l, ranks)) {
+    text += fmt::format("; times spread by {:.1f} %, rank correlation {:.2f}", 100 * rank->spread,
+                        rank->correlation);
+    if (rank->spread <= r.source->time_spread) text += " (does not count)";
   }
   return wrap(text, kWidth, 2);
 }
@@ -312,7 +332,7 @@ std::string points_text(const SourceResult& r) {
     table.rows.push_back(
         {r.source->orders[p.point->order].name, p.point->fitted ? "fit" : "judge"});
     for (const Quantity& q : columns) {
-      const std::vector<std::string> cells = q.cells(p);
+      const std::vector<std::string> cells = q.cells(*r.source, p);
       table.rows.back().insert(table.rows.back().end(), cells.begin(), cells.end());
     }
   }

@@ -97,6 +97,10 @@ TEST_F(Figures, BytesRelativeToMeasured) {
   predicted(2).dram_read_bytes = 101;
   EXPECT_NEAR(*value("dram_median_error"), 0.1, 1e-9);
   EXPECT_NEAR(*value("dram_worst_error"), 0.5, 1e-9);
+  source.least_dram_bytes = 101;
+  EXPECT_EQ(value("dram_worst_error"), std::nullopt);
+  measured(0).dram_read_bytes = 125;
+  EXPECT_NEAR(*value("dram_worst_error"), 0.2, 1e-9);
 }
 
 TEST_F(Figures, OnlyLaunchesThatSpreadHaveARanking) {
