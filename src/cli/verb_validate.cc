@@ -140,7 +140,9 @@ Verb validate_verb() {
           "  swizzleperf validate -m h200 --judged         what nothing was fitted to\n"
           "  swizzleperf validate -m mi300x --launch transpose --exact\n"
           "  swizzleperf validate -m ./mi300x.toml         the same points, another model of it\n"
-          "Exit code 1 when a bound does not hold. Traces are kept for the next time.",
+          "fit: whether the model's parameters may be fitted to a point. Exit code 1 when a bound "
+          "does\n"
+          "not hold. Traces are kept for the next time.",
           kSeed,
           [](CLI::App& app) -> Action {
             const auto options = std::make_shared<Options>();

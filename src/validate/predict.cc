@@ -168,8 +168,9 @@ PredictedLaunch predict(const Source& source, const MeasuredLaunch& measured,
     const std::string name = fmt::format("{} {} {}", source.name, measured.name, kernel);
     said(fmt::format("{}: {}", measured.name, traces.has(name, spec) ? "replaying" : "tracing"));
     Launch launch = place(traces.get(name, spec), machine);
+    launch.occupancy.limit = "limited by " + launch.occupancy.limit;
     if (settings.measured_occupancy && measured.blocks_per_cu != 0) {
-      launch.occupancy = {measured.blocks_per_cu, "what was measured"};
+      launch.occupancy = {measured.blocks_per_cu, "as measured"};
     }
     if (result.blocks_per_cu == 0) result.blocks_per_cu = launch.occupancy.blocks_per_cu;
     said(measured.name + ": replaying");
@@ -183,9 +184,9 @@ PredictedLaunch predict(const Source& source, const MeasuredLaunch& measured,
     }
     result.sampled_share = std::min(result.sampled_share, replays.front().sampled_share);
     if (!result.words.empty()) result.words += "; ";
-    result.words += fmt::format("{}, {} a CU (limited by {})",
-                                launch_words(launch.trace.grid, launch.trace.block),
-                                launch.occupancy.blocks_per_cu, launch.occupancy.limit);
+    result.words +=
+        fmt::format("{}, {} a CU ({})", launch_words(launch.trace.grid, launch.trace.block),
+                    launch.occupancy.blocks_per_cu, launch.occupancy.limit);
   }
   for (const Totals& t : totals) result.points.push_back(t.predicted());
   return result;

@@ -237,6 +237,11 @@ std::string signed_number(const std::optional<double>& value, double scale) {
   return value ? fmt::format("{:+.1f}", *value * scale) : "-";
 }
 
+/// Four digits, of which at most three behind the point.
+std::string milliseconds(const std::optional<double>& value) {
+  return number(value, 1, value < 10 ? 3 : value < 100 ? 2 : 1);
+}
+
 std::vector<std::string> l2_cells(const Source& /*source*/, const JudgedPoint& p) {
   const Measured& m = p.point->measured;
   const std::string measured = m.l2_from && m.l2_to
@@ -254,11 +259,11 @@ std::vector<std::string> dram_cells(const Source& source, const JudgedPoint& p) 
   const std::optional<double>& measured = p.point->measured.dram_read_bytes;
   const std::string error = signed_number(dram_error(p), 100);
   return {measured ? bytes_words(*measured) : "-", bytes_words(p.predicted.dram_read_bytes),
-          measured && !dram_counts(source, p) ? "(" + error + ")" : error};
+          dram_counts(source, p) ? error : "-"};
 }
 
 std::vector<std::string> time_cells(const Source& /*source*/, const JudgedPoint& p) {
-  return {number(p.point->measured.time_ms, 1, 3), number(p.predicted.time_ms, 1, 3)};
+  return {milliseconds(p.point->measured.time_ms), milliseconds(p.predicted.time_ms)};
 }
 
 std::vector<std::string> speedup_cells(const Source& /*source*/, const JudgedPoint& p) {
@@ -280,7 +285,7 @@ const std::vector<Quantity>& quantities() {
       {{{"DRAM", true}, {"model", true}, {"err %", true}},
        [](const Measured& m) { return m.dram_read_bytes.has_value(); },
        dram_cells},
-      {{{"time ms", true}, {"model", true}},
+      {{{"ms", true}, {"model", true}},
        [](const Measured& m) { return m.time_ms.has_value(); },
        time_cells},
       {{{"speed", true}, {"model", true}},
@@ -322,15 +327,14 @@ std::string heading(const SourceResult& r, std::size_t launch, const std::vector
 
 /// All rows in one table, so that columns align; headings are put between its lines.
 std::string points_text(const SourceResult& r) {
-  Table table{{{"order"}, {"use"}}, {}};
+  Table table{{{"order"}, {"fit"}}, {}};
   const std::vector<Quantity> columns = quantities_of(r);
   for (const Quantity& q : columns) {
     table.columns.insert(table.columns.end(), q.columns.begin(), q.columns.end());
   }
   for (const JudgedPoint& p : r.points) {
     if (!p.shown) continue;
-    table.rows.push_back(
-        {r.source->orders[p.point->order].name, p.point->fitted ? "fit" : "judge"});
+    table.rows.push_back({r.source->orders[p.point->order].name, p.point->fitted ? "yes" : "no"});
     for (const Quantity& q : columns) {
       const std::vector<std::string> cells = q.cells(*r.source, p);
       table.rows.back().insert(table.rows.back().end(), cells.begin(), cells.end());

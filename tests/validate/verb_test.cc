@@ -66,6 +66,27 @@ TEST_F(ValidateVerb, PredictsWhatSimulateDoesAndKeepsTheTrace) {
   EXPECT_EQ(validate().exit_status, 3);
 }
 
+TEST_F(ValidateVerb, MeasuredOccupancyOnRequest) {
+  small.launches = replaced(small.launches, "use =", "blocks_per_cu = 3\nuse =");
+  const auto blocks = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json::parse(validate(arguments).out)["summary"][0]["launches"][0]["blocks_per_cu"];
+  };
+  EXPECT_EQ(blocks({}), (json{{"measured", 3}, {"predicted", 8}}));
+  EXPECT_EQ(blocks({"--measured-occupancy"}), (json{{"measured", 3}, {"predicted", 3}}));
+}
+
+TEST_F(ValidateVerb, OnlyTheFirstBlocks) {
+  const auto requests = [&] {
+    const json result = json::parse(validate({"--format", "json"}).out);
+    return result["points"][0]["predicted"]["dram_read_bytes"].get<double>();
+  };
+  EXPECT_EQ(requests(), 64 * 1024);
+  small.launches = replaced(small.launches, "use =", "first_blocks = 5\nuse =");
+  EXPECT_EQ(requests(), 6 * 1024);  // theirs and the sixth's
+}
+
 TEST_F(ValidateVerb, ABrokenBoundIsExitCodeOne) {
   small.launches = replaced(small.launches, "at_most = 100", "at_most = 0");
   const ChildResult result = validate();
