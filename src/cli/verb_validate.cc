@@ -115,6 +115,7 @@ Outcome run(const Options& options, const CommonOptions& common) {
   Said said{progress};
   for (const validate::Source& s : sources) said.all += s.launches.size();
   std::vector<validate::SourceResult> results;
+  results.reserve(sources.size());
   for (const validate::Source& s : sources) {
     results.push_back(validated(s, options, common, traces, said));
   }

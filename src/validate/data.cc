@@ -67,22 +67,19 @@ class Section {
 
   [[nodiscard]] double number(std::string_view key) const {
     const toml::node& node = need(key);
-    const std::optional<double> value = node.value<double>();
-    if (!node.is_number() || !value) {
-      throw error(line_of(node), fmt::format("'{}' must be a number", key));
-    }
-    return *value;
+    if (!node.is_number()) throw error(line_of(node), fmt::format("'{}' must be a number", key));
+    return node.value_or(0.0);
   }
   [[nodiscard]] std::optional<double> maybe_number(std::string_view key) const {
     return has(key) ? std::optional(number(key)) : std::nullopt;
   }
   [[nodiscard]] std::uint64_t count(std::string_view key) const {
     if (!has(key)) return 0;
-    const auto value = need(key).value<std::int64_t>();
-    if (!need(key).is_integer() || *value < 1) {
+    const std::int64_t value = need(key).is_integer() ? need(key).value_or(std::int64_t{0}) : 0;
+    if (value < 1) {
       throw error(line(key), fmt::format("'{}' must be a whole number from 1 on", key));
     }
-    return static_cast<std::uint64_t>(*value);
+    return static_cast<std::uint64_t>(value);
   }
 
   [[nodiscard]] std::vector<std::string> texts(std::string_view key) const {
@@ -200,14 +197,15 @@ Selection read_selection(const Section& s) {
 
 Bound read_bound(const Section& s, const Source& source) {
   s.allow({"statistic", "over", "kernels", "launch", "order", "at_least", "at_most"});
-  Bound bound{s.text("statistic"), read_selection(s), s.maybe_number("at_least"),
-              s.maybe_number("at_most")};
-  std::vector<std::string> known;
-  for (const Statistic& statistic : statistics()) known.emplace_back(statistic.name);
-  if (std::find(known.begin(), known.end(), bound.statistic) == known.end()) {
+  const std::string name = s.text("statistic");
+  const Bound bound{find_statistic(name), read_selection(s), s.maybe_number("at_least"),
+                    s.maybe_number("at_most")};
+  if (bound.statistic == nullptr) {
+    std::vector<std::string> known;
+    for (const Statistic& statistic : statistics()) known.emplace_back(statistic.name);
     throw s.error(s.line("statistic"),
-                  fmt::format("there is no statistic '{}'{} (known: {})", bound.statistic,
-                              did_you_mean(bound.statistic, known), fmt::join(known, ", ")));
+                  fmt::format("there is no statistic '{}'{} (known: {})", name,
+                              did_you_mean(name, known), fmt::join(known, ", ")));
   }
   if (!bound.at_least && !bound.at_most) throw s.error("a bound has 'at_least' or 'at_most'");
   const auto no_point =
@@ -257,10 +255,11 @@ using Place = std::pair<std::size_t, std::size_t>;
 double combined(const Csv& csv, const std::vector<const CsvRow*>& rows, std::size_t column,
                 bool sum) {
   std::vector<double> values;
+  values.reserve(rows.size());
   for (const CsvRow* row : rows) values.push_back(csv.number(*row, column));
   double total = 0;
   for (const double v : values) total += v;
-  return sum ? total : *median(std::move(values));
+  return sum ? total : median(std::move(values)).value_or(total);
 }
 
 class Tables {
@@ -429,6 +428,7 @@ std::vector<Source> read_sources(const fs::path& directory) {
   }
   std::sort(files.begin(), files.end());
   std::vector<Source> sources;
+  sources.reserve(files.size());
   for (const fs::path& file : files) sources.push_back(read_source(file));
   return sources;
 }

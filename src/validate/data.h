@@ -64,8 +64,10 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
+struct Statistic;  // judge.h
+
 struct Bound {
-  std::string statistic;  ///< one of judge.h
+  const Statistic* statistic = nullptr;
   Selection selection;
   std::optional<double> at_least;
   std::optional<double> at_most;

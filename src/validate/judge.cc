@@ -170,7 +170,7 @@ std::vector<TimeRank> time_ranks(const Group& group) {
   std::vector<TimeRank> result;
   for (const Pairs& p : by_launch(group, &Measured::time_ms, &Predicted::time_ms)) {
     if (const auto correlation = spearman(p.measured, p.predicted)) {
-      result.push_back({p.launch, *spread(p.measured), *correlation});
+      result.push_back({p.launch, spread(p.measured).value_or(0), *correlation});
     }
   }
   return result;
@@ -178,12 +178,15 @@ std::vector<TimeRank> time_ranks(const Group& group) {
 
 std::span<const Statistic> statistics() { return kStatistics; }
 
+const Statistic* find_statistic(std::string_view name) {
+  const auto* const found = std::find_if(kStatistics.begin(), kStatistics.end(),
+                                         [&](const Statistic& s) { return s.name == name; });
+  return found != kStatistics.end() ? found : nullptr;
+}
+
 BoundVerdict judge(const Bound& bound, const Source& source, std::span<const JudgedPoint> points) {
-  BoundVerdict verdict{&bound, nullptr, std::nullopt, std::nullopt};
-  for (const Statistic& s : kStatistics) {
-    if (s.name == bound.statistic) verdict.statistic = &s;
-  }
-  verdict.value = verdict.statistic->of(select(source, points, bound.selection));
+  BoundVerdict verdict{&bound, bound.statistic->of(select(source, points, bound.selection)),
+                       std::nullopt};
   if (verdict.value) {
     verdict.holds = (!bound.at_least || *verdict.value >= *bound.at_least) &&
                     (!bound.at_most || *verdict.value <= *bound.at_most);

@@ -68,9 +68,11 @@ struct Statistic {
 
 std::span<const Statistic> statistics();
 
+/// Null for an unknown name.
+const Statistic* find_statistic(std::string_view name);
+
 struct BoundVerdict {
   const Bound* bound = nullptr;
-  const Statistic* statistic = nullptr;
   std::optional<double> value;
   std::optional<bool> holds;  ///< nothing where there is no value
 };

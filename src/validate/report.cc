@@ -157,7 +157,7 @@ Json figures_json(const SourceResult& r, const Selection& selection) {
 }
 
 Json bound_json(const BoundVerdict& v) {
-  Json bound = {{"statistic", v.statistic->name}};
+  Json bound = {{"statistic", v.bound->statistic->name}};
   bound.update(selection_json(v.bound->selection));
   bound["at_least"] = or_null(v.bound->at_least);
   bound["at_most"] = or_null(v.bound->at_most);
@@ -387,12 +387,12 @@ std::string verdicts_text(const SourceResult& r) {
   Table table{
       {{"holds"}, {"bound"}, {"at least", true}, {"at most", true}, {"value", true}, {"of"}}, {}};
   for (const BoundVerdict& v : r.verdicts) {
-    const Unit unit = v.statistic->unit;
+    const Unit unit = v.bound->statistic->unit;
     std::string holds = "no data";
     if (v.holds) holds = *v.holds ? "yes" : "NO";
-    table.rows.push_back({holds, std::string(v.statistic->words), words_of(v.bound->at_least, unit),
-                          words_of(v.bound->at_most, unit), words_of(v.value, unit),
-                          words_of(v.bound->selection)});
+    table.rows.push_back({holds, std::string(v.bound->statistic->words),
+                          words_of(v.bound->at_least, unit), words_of(v.bound->at_most, unit),
+                          words_of(v.value, unit), words_of(v.bound->selection)});
   }
   return render(table, kWidth);
 }

@@ -17,7 +17,6 @@ namespace swizzleperf::validate {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::EndsWith;
 using testing::HasSubstr;
 
 std::vector<Source> shipped() { return read_sources(fs::path(SWIZZLEPERF_SOURCE) / "validation"); }
@@ -140,6 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{kLaunches, "\"median\"", "\"mean\"", "launches.toml:11:", "'sum' or 'median'"},
         Fault{kLaunches, "over = \"requests\"", "over = \"request\"",
               "points.csv:1:", "no column 'request'; did you mean 'requests'?"},
+        Fault{kLaunches, "[\"near\"]", "[\"near\"]\nfirst_blocks = 0",
+              "launches.toml:23:", "'first_blocks' must be a whole number from 1 on"},
         Fault{kLaunches, "l2_worst_error", "l2_worst_eror",
               "launches.toml:15:", "did you mean 'l2_worst_error'?"},
         Fault{kLaunches, "at_most = 100", "over = \"all\"",

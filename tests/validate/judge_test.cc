@@ -31,7 +31,7 @@ class Figures : public testing::Test {
   Predicted& predicted(std::size_t i) { return points[i].predicted; }
 
   std::optional<double> value(const std::string& statistic, const Selection& selection = {}) {
-    return judge({statistic, selection, 0, std::nullopt}, source, points).value;
+    return judge({find_statistic(statistic), selection, 0, std::nullopt}, source, points).value;
   }
 
   Source source;
@@ -41,7 +41,7 @@ class Figures : public testing::Test {
 TEST_F(Figures, OfWhatWasNotMeasuredAreNothing) {
   for (const Statistic& s : statistics()) {
     EXPECT_EQ(value(std::string(s.name)), std::nullopt) << s.name;
-    const BoundVerdict v = judge({std::string(s.name), {}, 0, 0}, source, points);
+    const BoundVerdict v = judge({&s, {}, 0, 0}, source, points);
     EXPECT_EQ(v.holds, std::nullopt) << s.name;
   }
 }
@@ -133,7 +133,7 @@ TEST_F(Figures, BoundsIncludeTheirLimits) {
   measured(0).l2_hit_rate = 0.5;
   predicted(0).l2_hit_rate = 0.25;  // 25 points, exactly
   const auto holds = [&](std::optional<double> at_least, std::optional<double> at_most) {
-    return judge({"l2_worst_error", {}, at_least, at_most}, source, points).holds;
+    return judge({find_statistic("l2_worst_error"), {}, at_least, at_most}, source, points).holds;
   };
   EXPECT_EQ(holds(std::nullopt, 25), true);
   EXPECT_EQ(holds(25, std::nullopt), true);
