@@ -77,6 +77,23 @@ TEST_F(ValidateVerb, MeasuredOccupancyOnRequest) {
   EXPECT_EQ(blocks({"--measured-occupancy"}), (json{{"measured", 3}, {"predicted", 3}}));
 }
 
+TEST_F(ValidateVerb, AHipFileMayHaveBeenBuiltAsCuda) {
+  small.program = R"(#if !defined(__HIP__)
+#include <cuda_runtime.h>
+constexpr int kThreads = 96;
+#else
+#include <hip/hip_runtime.h>
+constexpr int kThreads = 256;
+#endif
+__device__ float written[64 * kThreads];
+__global__ void shift() { written[blockIdx.x * kThreads + threadIdx.x] = 1; }
+int main() { shift<<<64, kThreads>>>(); }
+)";
+  EXPECT_THAT(validate().out, HasSubstr("64 blocks of 256 threads"));
+  small.launches = replaced(small.launches, "machine =", "language = \"cuda\"\nmachine =");
+  EXPECT_THAT(validate().out, HasSubstr("64 blocks of 96 threads"));
+}
+
 TEST_F(ValidateVerb, OnlyTheFirstBlocks) {
   const auto requests = [&] {
     const json result = json::parse(validate({"--format", "json"}).out);
