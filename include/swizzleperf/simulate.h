@@ -63,6 +63,10 @@ struct SimResult {
   [[nodiscard]] double hbm_bytes() const { return hbm_read_bytes + hbm_write_bytes; }
 };
 
+/// Requests of a sample that agrees with the exact replay within 0.5 points of L2 hits on GEMM
+/// 8192^3; see docs/model.md.
+constexpr double kDefaultSampleRequests = 8'000'000;
+
 /// A launch prepared for replaying many orders on one machine; immutable and shared by threads.
 class Replayer {
  public:
