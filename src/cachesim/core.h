@@ -6,6 +6,8 @@
 //
 //     end = max(compute done, max over levels used(server free) + mean latency of its requests)
 //
+// plus what the longer of the two does not hide of the shorter (Machine::exposed).
+//
 // A level is a server: bytes / bandwidth keep it busy, later requests queue behind. How many
 // requests and L2 bytes a step makes is known exactly, also in a sample; what share of them misses
 // is not, when only a few were replayed. So the slot keeps running means of what a request moves on
@@ -351,8 +353,11 @@ class Replay {
       const std::uint64_t h = mix64(std::uint64_t{slot.index} << 32 | slot.step);
       compute *= 1 + m_.jitter * (static_cast<double>(h >> 11) * 0x1p-52 - 1);
     }
-    const double end = cu_server_[slot.cu].serve(now, compute);
-    return work.requests > 0 ? std::max(end, memory_done(slot, work, now)) : end;
+    const double computed = cu_server_[slot.cu].serve(now, compute);
+    if (work.requests == 0) return computed;
+    const double delivered = memory_done(slot, work, now);
+    const double shorter = std::min(computed, delivered) - now;
+    return std::max(computed, delivered) + m_.exposed * shorter;
   }
 
   static void refresh(PerRequest& mean, const StepTraffic& step) {

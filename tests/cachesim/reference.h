@@ -212,7 +212,9 @@ class Reference {
       compute *= 1 + m_.jitter * (static_cast<double>(h >> 11) * 0x1p-52 - 1);
     }
     const double end = serve(cu_free_[slot.cu], now, compute);
-    return traffic.requests == 0 ? end : std::max(end, memory_end(slot, traffic, now));
+    if (traffic.requests == 0) return end;
+    const double memory = memory_end(slot, traffic, now);
+    return std::max(end, memory) + m_.exposed * (std::min(end, memory) - now);
   }
 
   double memory_end(Slot& slot, const Traffic& t, double now) {
