@@ -14,6 +14,7 @@
 
 #include "cachesim/geometry.h"
 #include "support/synthetic.h"
+#include "swizzleperf/classify.h"
 #include "swizzleperf/simulate.h"
 #include "trace/lines.h"
 
@@ -69,6 +70,32 @@ BENCHMARK(exact)
     ->Args({kTranspose8192, 2})
     ->Args({kTranspose8192, 4})
     ->Args({kTranspose8192, 8})
+    ->Unit(benchmark::kMillisecond);
+
+/// What telling the misses apart costs, beside the same replay without.
+void classified(benchmark::State& state) {
+  const Trace& trace = launch(state.range(0));
+  const Replayer replayer(trace, machine_of(8), blocks_per_cu(state.range(0)));
+  const auto order = identity(trace);
+  double plain = 0;
+  double told_apart = 0;
+  for (auto _ : state) {
+    const double start = cpu_seconds();
+    benchmark::DoNotOptimize(replayer.exact(order));
+    const double middle = cpu_seconds();
+    benchmark::DoNotOptimize(classify(replayer, order));
+    plain += middle - start;
+    told_apart += cpu_seconds() - middle;
+  }
+  const double replays = static_cast<double>(state.iterations());
+  state.counters["times_slower"] = told_apart / plain;
+  state.counters["ns_a_request"] =
+      1e9 * (told_apart - plain) / replays / static_cast<double>(replayer.num_requests());
+}
+BENCHMARK(classified)
+    ->ArgName("transpose")
+    ->Arg(kGemm8192)
+    ->Arg(kTranspose8192)
     ->Unit(benchmark::kMillisecond);
 
 void sampled(benchmark::State& state) {

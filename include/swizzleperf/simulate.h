@@ -62,6 +62,9 @@ struct SimResult {
   [[nodiscard]] double hbm_bytes() const { return hbm_read_bytes + hbm_write_bytes; }
 };
 
+struct Classified;
+struct Padding;
+
 /// A launch prepared for replaying many orders on one machine; immutable and shared by threads.
 class Replayer {
  public:
@@ -90,6 +93,8 @@ class Replayer {
   [[nodiscard]] std::uint32_t blocks_per_cu() const;
 
  private:
+  friend Classified classify(const Replayer& replayer, std::span<const std::uint32_t> permutation,
+                             std::span<const Padding> paddings);  // classify.h
   struct Data;
   std::unique_ptr<Data> data_;
 };

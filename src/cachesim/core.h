@@ -124,14 +124,25 @@ class Dispatcher {
   std::vector<std::uint64_t> taken_;
 };
 
+/// Sees every look-up in an L2, after `step` has said on which die and of which block. This one
+/// sees nothing and costs nothing; classify.cc has one that does.
+struct NoObserver {
+  void step(std::uint32_t /*die*/, std::uint32_t /*dispatch_index*/) {}
+  /// `before`: the line's sectors that were present. origin() is the array, origin.line the line.
+  template <typename Origin>
+  void look_up(AccessKind, std::uint8_t /*sectors*/, std::uint8_t /*before*/, const Origin&) {}
+};
+
 /// Tag: std::uint16_t where it holds every tag of the launch, else std::uint32_t.
-template <typename Tag, typename Source>
+template <typename Tag, typename Source, typename Observer = NoObserver>
 class Replay {
  public:
-  Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies)
+  Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies,
+         Observer observer = {})
       : p_(prepared),
         m_(prepared.machine),
         source_(source),
+        observer_(observer),
         weight_(1 / share),
         dies_(dies),
         llc_per_l2_set_(llc_sets_per_l2_set(m_)),
@@ -254,11 +265,12 @@ class Replay {
   double run_step(Slot& slot, double now) {
     StepTraffic step;
     const std::uint32_t first_set = slot.die * source_.sets();
+    observer_.step(slot.die, slot.index);
     source_.for_each(
         slot.block, slot.step, [&](std::uint32_t set) { l2_.prefetch(first_set + set); },
         [&](std::uint32_t tag, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-            const auto& buffer) __attribute__((always_inline)) {
-          request(first_set, step, tag, set, kind, sectors, buffer);
+            const auto& origin) __attribute__((always_inline)) {
+          request(first_set, step, tag, set, kind, sectors, origin);
         });
     run_deferred(step);
     domains_[slot.die].l2.requests += step.units;
@@ -303,32 +315,25 @@ class Replay {
     return done + latency;
   }
 
-  /// `buffer` is asked only where the request misses. What nearly all requests are comes first: a
+  /// `origin` is asked only where the request misses. What nearly all requests are comes first: a
   /// load that finds all its sectors, which evicts nothing either.
-  template <typename Buffer>
+  template <typename Origin>
   [[gnu::always_inline]] void request(std::uint32_t first_set, StepTraffic& step, std::uint32_t tag,
                                       std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-                                      const Buffer& buffer) {
+                                      const Origin& origin) {
     Evicted out;
     const bool write = kind != AccessKind::kLoad;
     const std::uint8_t before = l2_.access(first_set + set, tag, sectors, write, out);
-    const std::uint32_t units = p_.units.of(kind, sectors);
+    observer_.look_up(kind, sectors, before, origin);
     step.requests += 1;
-    step.units += units;
+    step.units += p_.units.of(kind, sectors);
     const auto missing = static_cast<std::uint8_t>(sectors & ~before);
     if (!write && missing == 0) return;
-    std::uint32_t missed_units = 0;
-    if (kind == AccessKind::kStore) {
-      // A write needs no fill; the first piece of a line that is absent misses, the rest hit.
-      missed_units = before == 0 ? 1 : 0;
-    } else if (missing != 0) {
-      missed_units = kind == AccessKind::kLoad ? p_.units.read[missing] : units;
-      fill(step, tag, set, missing);
-    }
-    if (missed_units != 0) {
-      step.missed_units += missed_units;
+    if (kind != AccessKind::kStore && missing != 0) fill(step, tag, set, missing);
+    if (const std::uint32_t missed = p_.units.missed(kind, sectors, before); missed != 0) {
+      step.missed_units += missed;
       step.misses += 1;
-      misses_by_buffer_[buffer()] += missed_units;
+      misses_by_buffer_[origin()] += missed;
     }
     if (out.dirty != 0) write_back(step, out, set);
   }
@@ -482,6 +487,7 @@ class Replay {
   const Prepared& p_;
   const Machine& m_;
   const Source& source_;
+  [[no_unique_address]] Observer observer_;
   double weight_;       // a request stands for so many
   std::uint32_t dies_;  // looked at, the first ones
   std::uint32_t llc_per_l2_set_;

@@ -67,6 +67,13 @@ struct LruCache {
   }
 };
 
+/// What an L2 was asked for, and what of the line it had.
+struct LookUp {
+  std::uint32_t die;
+  Request request;
+  std::uint32_t before;
+};
+
 /// Done-time of work that arrives at `now` on a server of some bandwidth.
 inline double serve(double& free, double now, double ns) {
   free = (free > now ? free : now) + ns;
@@ -85,8 +92,12 @@ class Reference {
     }
   }
 
+  /// All of the last run, in the order in which they happened.
+  [[nodiscard]] const std::vector<LookUp>& look_ups() const { return look_ups_; }
+
   SimResult run(const std::vector<std::uint32_t>& permutation) {
     result_ = {};
+    look_ups_.clear();
     result_.per_domain.resize(m_.dies);
     result_.misses_by_buffer.resize(trace_.buffers.size());
     if (m_.llc) result_.llc.emplace();
@@ -239,6 +250,7 @@ class Reference {
         pieces(r.sectors, load ? m_.l2.read_request_bytes : m_.l2.write_request_bytes);
     Line victim;
     const std::uint32_t before = l2_[die].access(set_of_(line).set, line, r.sectors, !load, victim);
+    look_ups_.push_back({die, r, before});
     const std::uint32_t missing = r.sectors & ~before;
     double missed = 0;
     if (load) missed = pieces(missing, m_.l2.read_request_bytes);
@@ -323,6 +335,7 @@ class Reference {
   std::uint64_t first_line_ = 0;
   std::vector<Block> blocks_;
   SimResult result_;
+  std::vector<LookUp> look_ups_;
   std::vector<LruCache> l2_;
   LruCache llc_;
   std::vector<std::list<std::pair<std::uint64_t, std::uint32_t>>> queues_;
