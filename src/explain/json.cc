@@ -9,30 +9,38 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json tallies(const ArrayMisses& array) {
+Json share(double part, double whole) { return whole > 0 ? Json(part / whole) : Json(); }
+
+/// `all` is what the array is a part of.
+Json tallies(const ArrayMisses& array, const ArrayMisses& all) {
+  const MissTally misses = array.misses();
   Json by_class = Json::object();
   for (std::size_t c = 0; c < kMissClasses; ++c) {
+    const MissTally& tally = array.by_class[c];
     by_class[std::string(miss_class_name(static_cast<MissClass>(c)))] = {
-        {"requests", array.by_class[c].requests}, {"bytes", array.by_class[c].bytes}};
+        {"requests", tally.requests},
+        {"bytes", tally.bytes},
+        {"share", share(tally.requests, misses.requests)},
+        {"share_of_class", share(tally.requests, all.by_class[c].requests)}};
   }
-  const MissTally misses = array.misses();
   return {{"requests", array.requests},
           {"hits", array.requests - misses.requests},
-          {"hit_rate", array.requests > 0 ? Json(1 - misses.requests / array.requests) : Json()},
+          {"hit_rate", share(array.requests - misses.requests, array.requests)},
           {"misses", misses.requests},
           {"fetched_bytes", misses.bytes},
           {"by_class", by_class}};
 }
 
 Json classes(const Launch& launch, const Classified& c) {
+  const ArrayMisses total = c.total();
   Json arrays = Json::array();
   for (std::size_t a = 0; a < c.arrays.size(); ++a) {
     Json array = {{"name", launch.trace.buffers[a].name}};
-    array.update(tallies(c.arrays[a]));
+    array.update(tallies(c.arrays[a], total));
     arrays.push_back(std::move(array));
   }
   return {{"arrays", arrays},
-          {"total", tallies(c.total())},
+          {"total", tallies(total, total)},
           {"fully_associative_misses", c.associative_misses},
           {"written_bytes", c.written_bytes},
           {"metrics", to_json(c.result, launch.trace.buffers)}};
@@ -43,7 +51,10 @@ Json working_set_json(const Launch& launch, const WorkingSet& set) {
   for (std::size_t a = 0; a < set.by_array.size(); ++a) {
     arrays.push_back({{"name", launch.trace.buffers[a].name}, {"bytes", set.by_array[a]}});
   }
-  return {{"blocks", set.blocks}, {"bytes", set.bytes}, {"arrays", arrays}};
+  return {{"blocks", set.blocks},
+          {"bytes", set.bytes},
+          {"times_l2", set.bytes / static_cast<double>(launch.machine.l2.bytes)},
+          {"arrays", arrays}};
 }
 
 Json limit_json(const Launch& launch, const TimeLimit& limit) {
@@ -110,7 +121,9 @@ Json to_json(const Launch& launch, const Explanation& x) {
           {"limits",
            {{"any_order", limit_json(launch, x.any_order)},
             {"this_order", limit_json(launch, x.this_order)},
-            {"most_speedup", identity_ms / x.any_order.time_ms}}},
+            {"most_speedup", identity_ms / x.any_order.time_ms},
+            {"gained", share(identity_ms - x.order().misses.result.time_ms,
+                             identity_ms - x.any_order.time_ms)}}},
           {"what_if",
            {{"padded_rows", what_if_json(launch, x, x.padded)},
             {"hashed_sets", what_if_json(launch, x, x.hashed)}}},

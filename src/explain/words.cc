@@ -197,12 +197,12 @@ void say_capacity(const Launch& launch, const Explanation& x, Sentences& out) {
   const auto l2 = static_cast<double>(launch.machine.l2.bytes);
   out.push_back(opening(launch, x, x.order(), MissClass::kCapacity) +
                 ": a fully associative L2 of the same size would have lost the line too.");
-  out.push_back(
-      fmt::format("The {} blocks in flight on a {} ask for {} between them ({}), {} its L2 of {}{}",
-                  set.blocks, launch.machine.die_word, bytes_words(set.bytes),
-                  fmt::join(arrays, ", "), times_l2(launch, set.bytes), bytes_words(l2),
-                  set.bytes > l2 ? ": little of it is left for the blocks after them."
-                                 : ", which fits: lines are lost between more distant blocks."));
+  out.push_back(fmt::format(
+      "The {} blocks in flight on one {} ask for {} between them ({}), {} its L2 of {}{}",
+      set.blocks, launch.machine.die_word, bytes_words(set.bytes), fmt::join(arrays, ", "),
+      times_l2(launch, set.bytes), bytes_words(l2),
+      set.bytes > l2 ? ": little of it is left for the blocks after them."
+                     : ", which fits: lines are lost between more distant blocks."));
   if (x.grouped.empty()) return;
   const auto smaller = [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; };
   const auto& [spec, least] = *std::min_element(x.grouped.begin(), x.grouped.end(), smaller);
