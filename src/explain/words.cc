@@ -238,7 +238,7 @@ void say_conflict(const Launch& launch, const Explanation& x, Sentences& out) {
     if (share_of(o.misses, MissClass::kConflict) < kWorthASentence) continue;
     out.push_back(opening(launch, x, o, MissClass::kConflict) +
                   fmt::format(": a fully associative L2 of the same size would have hit. It would "
-                              "miss {} times in all.",
+                              "miss {} requests in all.",
                               count_words(o.misses.associative_misses)));
   }
   if (x.padded) {

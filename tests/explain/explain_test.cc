@@ -105,9 +105,13 @@ Launch conflicting() {
   return launch_of(synthetic::build(synthetic::Transpose{4096}), machine, 8);
 }
 
+const Explanation& explained_conflicts() {
+  static const Explanation x = explain(conflicting(), {kReversed, 1, 2});
+  return x;
+}
+
 TEST(Explain, PaddingIsReplayed) {
-  const Launch launch = conflicting();
-  const Explanation x = explain(launch, {kReversed, 1, 2});
+  const Explanation& x = explained_conflicts();
   ASSERT_TRUE(x.padded && x.hashed);
   ASSERT_FALSE(x.padded->paddings.empty());
   for (const Padding& p : x.padded->paddings) {
@@ -126,17 +130,36 @@ TEST(Explain, PaddingIsReplayed) {
 
 // ---- sentences ----------------------------------------------------------------------------------
 
-/// All numbers of a document, in every form in which sentences write numbers.
-void collect(const nlohmann::ordered_json& node, std::set<std::string>& known) {
-  if (node.is_structured()) {
-    for (const auto& child : node) collect(child, known);
+/// How sentences write the value of a key; nothing for one that they do not use.
+std::vector<std::string> words_of(const std::string& key, double value) {
+  const auto one_of = [&](std::initializer_list<const char*> keys) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  if (key == "time_ms") return {fmt::format("{:.3f}", value), fmt::format("{:.3f} ms", value)};
+  if (one_of({"bytes", "fetched_bytes", "l2_bytes"})) return {bytes_words(value)};
+  if (one_of({"stride_bytes", "pad_bytes"})) return {fmt::format("{} bytes", value)};
+  if (one_of({"requests", "misses", "fully_associative_misses"})) return {count_words(value)};
+  if (key == "candidates") return {fmt::format("{} orders", value)};
+  if (key == "blocks") return {fmt::format("{} blocks", value)};
+  if (one_of({"share", "share_of_class", "hit_rate"})) {
+    return {fmt::format("{:.1f} %", 100 * value)};
+  }
+  if (one_of({"compute", "l2", "fabric", "llc", "hbm", "gained", "error_time"})) {
+    return {fmt::format("{:.0f} %", 100 * value)};
+  }
+  if (one_of({"speedup", "most_speedup"})) return {fmt::format("{:.2f}x", value)};
+  if (key == "times_l2") return {fmt::format("{:.1f} times", value)};
+  return {};
+}
+
+void collect(const std::string& key, const nlohmann::ordered_json& node,
+             std::set<std::string>& known) {
+  if (node.is_object()) {
+    for (const auto& [name, child] : node.items()) collect(name, child, known);
+  } else if (node.is_array()) {
+    for (const auto& child : node) collect(key, child, known);
   } else if (node.is_number()) {
-    const double value = node;
-    for (const std::string& text : {count_words(value), bytes_words(value)}) {
-      known.insert(text.substr(0, text.find(' ')));
-    }
-    for (const int digits : {0, 1, 2, 3}) known.insert(fmt::format("{:.{}f}", value, digits));
-    for (const int digits : {0, 1}) known.insert(fmt::format("{:.{}f}", 100 * value, digits));
+    for (std::string& text : words_of(key, node)) known.insert(std::move(text));
   }
 }
 
@@ -144,13 +167,14 @@ void expect_figures_known(const Launch& launch, const Explanation& x) {
   nlohmann::ordered_json document = to_json(launch, x);
   document.erase("words");
   std::set<std::string> known;
-  collect(document, known);
-  static const std::regex kFigure("[0-9]+(\\.[0-9]+)?");
+  collect("", document, known);
+  static const std::regex kName("L2|height[= ][0-9]+");  // not figures
+  static const std::regex kFigure(
+      "[0-9]+(\\.[0-9]+)?( (%|(ms|[kMGT]?B|[kMGT]|times|bytes|blocks|orders)\\b)|x)?");
   std::size_t figures = 0;
   for (const Paragraph& p : explain_in_words(launch, x)) {
-    for (std::string sentence : p.sentences) {
-      // Names are not figures.
-      sentence = std::regex_replace(sentence, std::regex("L2|height[= ][0-9]+"), "");
+    for (const std::string& whole : p.sentences) {
+      const std::string sentence = std::regex_replace(whole, kName, "");
       for (std::sregex_iterator it(sentence.begin(), sentence.end(), kFigure), end; it != end;
            ++it, ++figures) {
         EXPECT_TRUE(known.contains(it->str())) << it->str() << " in: " << sentence;
@@ -161,8 +185,7 @@ void expect_figures_known(const Launch& launch, const Explanation& x) {
 }
 
 TEST(Explain, FiguresOfTheSentencesAreInTheJson) {
-  const Launch transpose = conflicting();
-  expect_figures_known(transpose, explain(transpose, {kReversed, 1, 2}));
+  expect_figures_known(conflicting(), explained_conflicts());
   const Launch gemm =
       launch_of(synthetic::build(synthetic::Gemm{2048, 2048, 512}), small_mi300x(), 2);
   expect_figures_known(gemm, explain(gemm, {"", 1, 2}));
@@ -176,8 +199,7 @@ TEST(Explain, SaysWhatDominates) {
     }
     return text;
   };
-  const Launch transpose = conflicting();
-  const std::string conflicts = all(transpose, explain(transpose, {kReversed, 1, 2}));
+  const std::string conflicts = all(conflicting(), explained_conflicts());
   EXPECT_THAT(conflicts, HasSubstr("are conflict"));
   EXPECT_THAT(conflicts, HasSubstr("(8192 bytes apart)"));
   Machine ample = small_mi300x();
