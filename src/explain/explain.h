@@ -54,6 +54,10 @@ struct Explanation {
 
   [[nodiscard]] const ExplainedOrder& identity() const { return orders.front(); }
   [[nodiscard]] const ExplainedOrder& order() const { return orders.back(); }
+  /// Of a launch that takes so long, over the identity; 1 where nothing takes any time.
+  [[nodiscard]] double speedup_at(double ms) const {
+    return ms > 0 ? identity().misses.result.time_ms / ms : 1;
+  }
 };
 
 struct ExplainRequest {

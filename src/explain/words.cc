@@ -106,11 +106,10 @@ std::string binds(const SimResult& r) {
 }
 
 Sentences what_binds(const Launch& launch, const Explanation& x) {
-  const SimResult& before = x.identity().misses.result;
-  Sentences out = {fmt::format("The identity takes {}.", binds(before))};
+  Sentences out = {fmt::format("The identity takes {}.", binds(x.identity().misses.result))};
   if (x.orders.size() == 1) return out;
   const SimResult& after = x.order().misses.result;
-  const double gain = before.time_ms / after.time_ms;
+  const double gain = x.speedup_at(after.time_ms);
   out.push_back(fmt::format("The swizzle takes {}.", binds(after)));
   out.push_back(fmt::format("That is {:.2f}x, {} the model's own error of {:.0f} %.", gain,
                             std::abs(gain - 1) > launch.machine.error_time ? "more than" : "within",
@@ -125,11 +124,12 @@ Sentences what_is_left(const Launch& launch, const Explanation& x) {
   const double then = x.order().misses.result.time_ms;
   const TimeLimit& any = x.any_order;
   const TimeLimit& own = x.this_order;
+  if (any.time_ms <= 0) return {"Nothing: the blocks neither compute nor ask for anything."};
   Sentences out = {fmt::format(
       "Perfect locality, every line fetched once, by one {}, moves {} into L2 and takes at least "
       "{}, bound by {}: no order gains more than {:.2f}x over the identity.",
       launch.machine.die_word, bytes_words(any.fetched_bytes), ms(any.time_ms),
-      bound_name(any.bound), now / any.time_ms)};
+      bound_name(any.bound), x.speedup_at(any.time_ms))};
   if (launch.machine.dies > 1) {
     out.push_back(fmt::format(
         "Fetched once by each {} that asks for it under {}, it is {}, at least {}, bound by {}.",
@@ -137,10 +137,12 @@ Sentences what_is_left(const Launch& launch, const Explanation& x) {
         ms(own.time_ms), bound_name(own.bound)));
   }
   if (now <= any.time_ms * (1 + launch.machine.error_time)) {
-    out.push_back(fmt::format(
-        "That is within the model's error of {:.0f} %: there is no time to gain, only traffic.",
-        100 * launch.machine.error_time));
-  } else if (x.orders.size() > 1) {
+    const bool traffic = x.identity().misses.total().misses().bytes >
+                         any.fetched_bytes * (1 + launch.machine.error_time);
+    out.push_back(fmt::format("That is within the model's error of {:.0f} %: there is {} to gain.",
+                              100 * launch.machine.error_time,
+                              traffic ? "no time, only traffic," : "nothing"));
+  } else if (then < now) {
     out.push_back(fmt::format("The swizzle gets {:.0f} % of the time that there is to gain.",
                               100 * (now - then) / (now - any.time_ms)));
   }

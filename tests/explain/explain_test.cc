@@ -212,6 +212,25 @@ TEST(Explain, SaysWhatDominates) {
   EXPECT_THAT(compulsory, testing::Not(HasSubstr("are conflict")));
 }
 
+/// Nothing is divided by nothing.
+TEST(Explain, ALaunchThatAsksForNothing) {
+  Trace trace;
+  trace.grid = {4, 2, 1};
+  trace.templates = {{}};
+  trace.blocks.assign(8, {0, 0});
+  const Launch launch = launch_of(std::move(trace), small_mi300x(), 1);
+  for (const char* spec : {"", "identity", kReversed}) {
+    const Explanation x = explain(launch, {spec, 1, 1});
+    for (const Paragraph& p : explain_in_words(launch, x)) {
+      ASSERT_FALSE(p.sentences.empty());
+      for (const std::string& sentence : p.sentences) {
+        EXPECT_THAT(sentence, testing::Not(testing::ContainsRegex("nan|inf")));
+      }
+    }
+    EXPECT_EQ(to_json(launch, x)["orders"].front()["total"]["misses"], 0);
+  }
+}
+
 // ---- what the sentences rest on -----------------------------------------------------------------
 
 TEST(RowStride, IsTheLeadingDimension) {
