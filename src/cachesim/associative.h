@@ -1,4 +1,4 @@
-// A fully associative cache with true LRU, at some ten nanoseconds a request.
+// A fully associative cache with true LRU, at some twenty nanoseconds a request.
 //
 // The L2 of a die holds some 32,768 lines, those of eight dies more than the host's caches. So what
 // counts is how many far places a request touches. A linked list touches four: a hash slot, a node
@@ -11,7 +11,8 @@
 // One bit a time says whether it is still the latest of its line. Each 1 is a line in the cache,
 // the first one is the least recently used, and what has to go goes by moving the horizon behind
 // it: a line with an earlier time is not there. Its slot stays until the table is rebuilt, one pass
-// in order after as many misses as the cache has lines. (A tree of stack distances would tell all
+// in order, when times run out or half of the slots are used. There are many slots, since looking
+// for a line in a second one costs more than memory. (A tree of stack distances would tell all
 // cache sizes at once, for a logarithm a request.)
 #pragma once
 
@@ -30,7 +31,7 @@ class AssociativeCache {
   /// Room for `lines` lines, at least one.
   explicit AssociativeCache(std::uint32_t lines)
       : lines_(std::max(1U, lines)),
-        shift_(32U - static_cast<std::uint32_t>(std::bit_width(4 * lines_ - 1))),
+        shift_(32U - static_cast<std::uint32_t>(std::bit_width(8 * lines_ - 1))),
         slots_(std::size_t{1} << (32U - shift_)),
         latest_(std::size_t{kTimesPerLine} * lines_ / kWord + 1) {}
 
