@@ -78,7 +78,7 @@ struct Padding {
   std::uint64_t pad_bytes = 0;
 };
 
-/// Replays every request and classifies the misses; costs two to three exact replays. With
+/// Replays every request and classifies the misses; costs two to three times an exact replay. With
 /// paddings it is a what-if: the same requests, at the lines where they would then lie. (What L1
 /// filtered is left as it was.) Throws Error(kInput) when the padded arrays span 2^32 lines.
 Classified classify(const Replayer& replayer, std::span<const std::uint32_t> permutation,
