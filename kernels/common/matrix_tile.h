@@ -341,7 +341,7 @@ struct Block {
   static constexpr int kSizeOfB = (kOrder == OrderOfB::kAlongK ? kN : kDepth) * kPitchOfB;
 #endif
   static constexpr int kStepBytes = (kB + kSizeOfB) * static_cast<int>(sizeof(half));
-  static constexpr int kPassRows = kM < 128 ? kM : 128;
+  static constexpr int kPassRows = kM % 128 == 0 ? 128 : kM / kWavesM;
   static constexpr int kScratch = kPassRows * kN * static_cast<int>(sizeof(half));
   static constexpr int kResultBytes = kScratch + kWavesM * kWavesN * Part::kScratchBytes;
   static constexpr int kLdsBytes = kStepBytes > kResultBytes ? kStepBytes : kResultBytes;

@@ -15,7 +15,7 @@
 //
 // On AMD 512 threads form 2 x 4 waves with 128 x 64 sums each; 64 KB of LDS hold one step, and the
 // result goes out through LDS in two passes of 128 rows. NVIDIA's warps hold half as much, so there
-// the tile is 256 x 128.
+// the tile is 256 x 128. On AMD another tile may be compiled in: -DTILE_M=192 -DTILE_N=256.
 //
 // Usage: gemm_persistent [M N K] [--group G] [--blocks B] [--check] [--time N]
 //   (8192 8192 8192, group 8, 304 blocks)
@@ -28,7 +28,11 @@ using tile::kChunk;
 using tile::kDepth;
 
 #if defined(__HIP__)
-using Block = tile::Block<256, 256, 2, 4, tile::OrderOfB::kAlongK>;
+#if !defined(TILE_M)
+#define TILE_M 256
+#define TILE_N 256
+#endif
+using Block = tile::Block<TILE_M, TILE_N, 2, 4, tile::OrderOfB::kAlongK>;
 #else
 using Block = tile::Block<256, 128, 4, 4, tile::OrderOfB::kAlongK>;
 #endif

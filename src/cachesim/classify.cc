@@ -49,25 +49,28 @@ class Classifier {
  public:
   Classifier(const Prepared& p, std::uint32_t num_lines)
       : units_(p.units),
+        homes_(p.machine.lines_have_home != 0),
         columns_(p.machine.dies + 1),
         asked_(std::size_t{num_lines} * columns_),
         associative_(p.machine.dies, AssociativeCache(p.l2_set.sets() * p.machine.l2.ways)),
         arrays_(p.lines.buffers.size()) {}
 
-  void step(std::uint32_t die) { die_ = die; }
+  template <typename Origin>
+  void look_up(std::uint32_t die, AccessKind kind, std::uint8_t sectors, std::uint8_t before,
+               const Origin& origin) {
+    push({origin.line, origin(), static_cast<std::uint8_t>(die), kind, sectors, before, 0, true});
+  }
 
   template <typename Origin>
-  void look_up(AccessKind kind, std::uint8_t sectors, std::uint8_t before, const Origin& origin) {
-    associative_[die_].prefetch(origin.line);
-    waiting_[num_waiting_++] = {
-        origin.line, origin(), static_cast<std::uint8_t>(die_), kind, sectors, before, 0};
-    if (num_waiting_ == kBatch) run_batch();
+  void besides(std::uint32_t die, std::uint8_t sectors, const Origin& origin) {
+    push({origin.line, origin(), static_cast<std::uint8_t>(die), AccessKind::kLoad, sectors, 0, 0,
+          false});
   }
 
   /// After the last look-up.
   void report(Classified& out) {
     run_batch();
-    for (std::size_t a = 0; a < arrays_.size(); ++a) out.arrays[a].by_class = arrays_[a];
+    out.arrays = arrays_;
     out.associative_misses = static_cast<double>(associative_misses_);
     out.written_bytes = static_cast<double>(written_sectors_) * kSectorBytes;
   }
@@ -88,11 +91,18 @@ class Classifier {
     std::uint8_t sectors;
     std::uint8_t before;  // sectors that the real cache had
     std::uint8_t held;    // and those of the associative one
+    bool counts;          // else sectors that merely come
   };
   static constexpr std::uint32_t kBatch = 64;
 
   static bool stores(const LookUp& l) { return l.kind != AccessKind::kLoad; }
   static bool must_ask(const LookUp& l) { return (l.sectors & ~l.held) != 0 || stores(l); }
+
+  void push(const LookUp& l) {
+    associative_[l.die].prefetch(l.line);
+    waiting_[num_waiting_++] = l;
+    if (num_waiting_ == kBatch) run_batch();
+  }
 
   /// Look-ups wait for a while, since what they touch is far from the host's caches.
   void run_batch() {
@@ -109,10 +119,12 @@ class Classifier {
     Seen seen = {l.held, l.held};
     if (must_ask(l)) {
       seen = ask(l);
-      associative_misses_ += units_.missed(l.kind, l.sectors, l.held);
+      if (l.counts) associative_misses_ += units_.missed(l.kind, l.sectors, l.held);
     }
+    if (!l.counts) return;
+    arrays_[l.buffer].requests += units_.of(l.kind, l.sectors);
     if (units_.missed(l.kind, l.sectors, l.before) != 0) {
-      add(arrays_[l.buffer], l, {seen.by_any, seen.by_die, l.held, 0});
+      add(arrays_[l.buffer].by_class, l, {seen.by_any, seen.by_die, l.held, 0});
     }
   }
 
@@ -132,6 +144,10 @@ class Classifier {
     return seen;
   }
 
+  [[nodiscard]] std::uint32_t fetched_bytes(std::uint32_t missing) const {
+    return units_.bytes[homes_ ? units_.fill[missing] : missing];
+  }
+
   void add(ByClass& by_class, const LookUp& l,
            const std::array<std::uint8_t, kMissClasses>& caches) {
     std::uint32_t units = 0;
@@ -140,7 +156,7 @@ class Classifier {
       const auto present = static_cast<std::uint8_t>(l.before | caches[c]);
       const std::uint32_t all = units_.missed(l.kind, l.sectors, present);
       const std::uint32_t fetched =
-          l.kind == AccessKind::kStore ? 0 : units_.bytes[l.sectors & ~present];
+          l.kind == AccessKind::kStore ? 0 : fetched_bytes(l.sectors & ~present);
       by_class[c] += {static_cast<double>(all - units), static_cast<double>(fetched - bytes)};
       units = all;
       bytes = fetched;
@@ -148,24 +164,28 @@ class Classifier {
   }
 
   const RequestUnits& units_;
+  bool homes_;             // L2s fetch pieces of RequestUnits::fill
   std::uint32_t columns_;  // of `asked_`: one a die, and one for the device
   std::vector<std::uint8_t, HugePageAllocator<std::uint8_t>> asked_;
   std::vector<AssociativeCache> associative_;
-  std::vector<ByClass> arrays_;
+  std::vector<ArrayMisses> arrays_;
   std::uint64_t associative_misses_ = 0;
   std::uint64_t written_sectors_ = 0;
-  std::uint32_t die_ = 0;
   std::uint32_t num_waiting_ = 0;
   std::array<LookUp, kBatch> waiting_;
 };
 
 struct Watch {
   Classifier* classifier;
-  void step(std::uint32_t die, std::uint32_t) const { classifier->step(die); }
+  void step(std::uint32_t) const {}
   template <typename Origin>
-  void look_up(AccessKind kind, std::uint8_t sectors, std::uint8_t before,
+  void look_up(std::uint32_t die, AccessKind kind, std::uint8_t sectors, std::uint8_t before,
                const Origin& origin) const {
-    classifier->look_up(kind, sectors, before, origin);
+    classifier->look_up(die, kind, sectors, before, origin);
+  }
+  template <typename Origin>
+  void besides(std::uint32_t die, std::uint8_t sectors, const Origin& origin) const {
+    classifier->besides(die, sectors, origin);
   }
 };
 
@@ -199,33 +219,24 @@ std::vector<Padded::Array> layout_of(const Prepared& p, std::span<const Padding>
   return arrays;
 }
 
-/// Counter units by array: they do not depend on the order.
-void count_requests(const Prepared& p, std::vector<ArrayMisses>& arrays) {
-  std::vector<std::uint64_t> blocks(p.lines.templates.size());
-  for (const BlockLines& block : p.lines.blocks) ++blocks[block.template_index];
-  for (std::size_t t = 0; t < blocks.size(); ++t) {
-    const LineTemplate& lines = p.lines.templates[t];
-    for (const LineRequest& r : lines.requests) {
-      arrays[lines.slot_buffer[r.slot]].requests +=
-          static_cast<double>(blocks[t] * p.units.of(r.kind, r.sectors));
-    }
-  }
-}
-
-template <typename Tag, typename Layout>
+template <typename Tag, bool kHomes, typename Layout>
 SimResult replay(const Prepared& p, Layout layout, Classifier& classifier,
                  std::span<const std::uint32_t> permutation) {
   const LineSource<Layout> source(p, layout);
-  return Replay<Tag, LineSource<Layout>, Watch>(p, source, 1.0, p.machine.dies, Watch{&classifier})
+  return Replay<Tag, LineSource<Layout>, kHomes, Watch>(p, source, 1.0, p.machine.dies,
+                                                        Watch{&classifier})
       .run(permutation);
 }
 
 template <typename Layout>
 SimResult replay(const Prepared& p, Layout layout, std::uint32_t num_lines, Classifier& classifier,
                  std::span<const std::uint32_t> permutation) {
+  if (p.machine.lines_have_home != 0) {
+    return replay<std::uint32_t, true>(p, layout, classifier, permutation);
+  }
   const bool narrow = p.l2_set.largest_tag(num_lines) < WayGroup<std::uint16_t>::kNone;
-  return narrow ? replay<std::uint16_t>(p, layout, classifier, permutation)
-                : replay<std::uint32_t>(p, layout, classifier, permutation);
+  return narrow ? replay<std::uint16_t, false>(p, layout, classifier, permutation)
+                : replay<std::uint32_t, false>(p, layout, classifier, permutation);
 }
 
 }  // namespace
@@ -239,8 +250,6 @@ Classified classify(const Replayer& replayer, std::span<const std::uint32_t> per
   const std::vector<Padded::Array> arrays = layout_of(p, paddings, num_lines);
   Classifier classifier(p, num_lines);
   Classified out;
-  out.arrays.resize(p.lines.buffers.size());
-  count_requests(p, out.arrays);
   out.result = paddings.empty()
                    ? replay(p, AsTraced{}, num_lines, classifier, permutation)
                    : replay(p, Padded{arrays.data()}, num_lines, classifier, permutation);

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/parallel.h"
+#include "optimize/launch.h"
 #include "vgpu/toolchain/shell_build.h"
 
 namespace swizzleperf {
@@ -87,31 +88,6 @@ void check_compile_option(const std::string& option) {
                     option));
 }
 
-/// "sm_90" and "gfx942" say 9.0 and 9.4.
-vgpu::VirtualDevice device_of(const Machine& m) {
-  vgpu::VirtualDevice d;
-  d.name = m.title;
-  d.compute_units = m.dies * m.cus_per_die;
-  d.clock_ghz = m.clock_ghz;
-  d.l2_bytes = (m.vendor == "nvidia" ? m.dies : 1) * m.l2.bytes;
-  const std::size_t digit = m.arch.find_first_of("0123456789");
-  const std::string digits = digit == std::string::npos ? "" : m.arch.substr(digit);
-  const bool nvidia = m.vendor == "nvidia";
-  const std::size_t major_digits = nvidia && digits.size() > 2 ? digits.size() - 1 : 1;
-  if (digits.size() > major_digits) {
-    d.major = static_cast<std::uint32_t>(
-        std::strtoul(digits.substr(0, major_digits).c_str(), nullptr, 10));
-    d.minor = static_cast<std::uint32_t>(digits[major_digits] - '0');
-  }
-  d.lds_bytes = m.lds_bytes;
-  d.simds = m.simds_per_cu;
-  d.waves_per_simd = m.waves_per_simd;
-  d.blocks = m.blocks_per_cu;
-  d.registers_per_lane = m.vgprs_per_lane;
-  d.register_granule = m.vgpr_granule;
-  return d;
-}
-
 }  // namespace
 
 vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& common,
@@ -129,8 +105,7 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
   }
   spec.kernel_regex = common.kernel;
   spec.launch_index = o.launch;
-  if (machine.vendor == "amd") spec.arch = machine.arch;
-  spec.device = device_of(machine);
+  set_target(spec, machine);
   spec.time_limit_s = o.time_limit_s;
   spec.memory_limit_bytes = o.memory_limit_mb << 20;
   spec.step_limit = o.step_limit;

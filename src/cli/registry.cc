@@ -14,12 +14,13 @@ Verb machines_verb();
 Verb optimize_verb();
 Verb simulate_verb();
 Verb trace_verb();
+Verb validate_verb();
 Verb verify_verb();
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all = {optimize_verb(), simulate_verb(), explain_verb(),
                                         trace_verb(),    verify_verb(),   check_verb(),
-                                        machines_verb(), doctor_verb()};
+                                        validate_verb(), machines_verb(), doctor_verb()};
   return all;
 }
 

@@ -34,10 +34,13 @@ std::string best_order(const Launch& launch, Replayer& replayer, const ExplainRe
   return found.finalists.empty() ? "identity" : found.finalists.front().candidate.spec;
 }
 
-/// Both limits share what no order changes: arithmetic, L2's bandwidth, memory's bytes.
+/// Both limits share what no order changes: arithmetic, L2's bandwidth, memory's bytes. Of what is
+/// fetched, `again_bytes` are copies of what another die has had.
 TimeLimit limit_of(const Machine& m, const std::vector<ExplainedOrder>& orders,
-                   double fetched_bytes) {
+                   double fetched_bytes, double again_bytes) {
   TimeLimit limit;
+  // Where lines have a home die, it is the others' copies that cross the fabric.
+  const double crossing_bytes = m.lines_have_home != 0 ? again_bytes : fetched_bytes;
   const auto least = [&](const auto& of) {
     double value = of(orders.front().misses);
     for (const ExplainedOrder& o : orders) value = std::min(value, of(o.misses));
@@ -53,7 +56,7 @@ TimeLimit limit_of(const Machine& m, const std::vector<ExplainedOrder>& orders,
   limit.written_bytes = least([](const Classified& c) { return c.written_bytes; });
   const double ms_a_clk = 1e-6 / m.clock_ghz;
   limit.level_ms = {busy_ms(0), busy_ms(1),
-                    fetched_bytes / m.dies / m.fabric_bytes_per_clk * ms_a_clk,
+                    crossing_bytes / m.dies / m.fabric_bytes_per_clk * ms_a_clk,
                     m.llc ? fetched_bytes / m.llc->bytes_per_clk * ms_a_clk : 0,
                     (limit.read_bytes + limit.written_bytes) / m.hbm_bytes_per_ns * 1e-6};
   const auto longest = std::max_element(limit.level_ms.begin(), limit.level_ms.end());
@@ -112,9 +115,9 @@ class Explainer {
     });
     const ArrayMisses total = x_.order().misses.total();
     const double once = total.of(MissClass::kCompulsory).bytes;
-    x_.any_order = limit_of(launch_.machine, x_.orders, once);
-    x_.this_order =
-        limit_of(launch_.machine, x_.orders, once + total.of(MissClass::kSharing).bytes);
+    const double again = total.of(MissClass::kSharing).bytes;
+    x_.any_order = limit_of(launch_.machine, x_.orders, once, 0);
+    x_.this_order = limit_of(launch_.machine, x_.orders, once + again, again);
     if (weighs(MissClass::kConflict)) try_escapes();
     if (weighs(MissClass::kCapacity)) compare_groups();
     return std::move(x_);

@@ -5,9 +5,43 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace swizzleperf {
+namespace {
+
+/// "sm_90" and "gfx942" say 9.0 and 9.4.
+vgpu::VirtualDevice device_of(const Machine& m) {
+  vgpu::VirtualDevice d;
+  d.name = m.title;
+  d.compute_units = m.dies * m.cus_per_die;
+  d.clock_ghz = m.clock_ghz;
+  d.l2_bytes = (m.vendor == "nvidia" ? m.dies : 1) * m.l2.bytes;
+  const std::size_t digit = m.arch.find_first_of("0123456789");
+  const std::string digits = digit == std::string::npos ? "" : m.arch.substr(digit);
+  const bool nvidia = m.vendor == "nvidia";
+  const std::size_t major_digits = nvidia && digits.size() > 2 ? digits.size() - 1 : 1;
+  if (digits.size() > major_digits) {
+    d.major = static_cast<std::uint32_t>(
+        std::strtoul(digits.substr(0, major_digits).c_str(), nullptr, 10));
+    d.minor = static_cast<std::uint32_t>(digits[major_digits] - '0');
+  }
+  d.lds_bytes = m.lds_bytes;
+  d.simds = m.simds_per_cu;
+  d.waves_per_simd = m.waves_per_simd;
+  d.blocks = m.blocks_per_cu;
+  d.registers_per_lane = m.vgprs_per_lane;
+  d.register_granule = m.vgpr_granule;
+  return d;
+}
+
+}  // namespace
+
+void set_target(vgpu::ProgramSpec& spec, const Machine& machine) {
+  if (machine.vendor == "amd") spec.arch = machine.arch;
+  spec.device = device_of(machine);
+}
 
 Launch place(Trace trace, Machine machine) {
   const BlockResources block = {static_cast<std::uint32_t>(trace.block.count()), trace.vgprs,

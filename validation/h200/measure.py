@@ -3,7 +3,7 @@
 
     validation/h200/measure.py SWIZZLES_DIR OUT_DIR [NAME ...]
 
-SWIZZLES_DIR holds generate.py's swizzles.cuh. For each launch of launches.json (or those whose name
+SWIZZLES_DIR holds generate.py's swizzles.cuh. For each launch of launches.toml (or those whose name
 begins with one of NAME): wrong results stop it (--check at a small size, on the device); then event
 timings, every order in turn, 15 rounds; then one launch an order under Nsight Compute, caches flushed
 before each (its default), clocks left alone. OUT_DIR receives times.csv (every repetition) and
@@ -12,15 +12,15 @@ counters.csv (one row a launch and order), and log.txt. Needs nvcc and ncu; noth
 import concurrent.futures
 import csv
 import io
-import json
 import os
 import pathlib
 import subprocess
 import sys
 import time
+import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
-KERNELS = HERE.parent.parent / "kernels"
+KERNELS = HERE.parent.parent / "kernels"  # for includes
 ROUNDS = 15
 METRICS = """
 gpu__time_duration.sum
@@ -53,12 +53,12 @@ dram__throughput.avg.pct_of_peak_sustained_elapsed
 """.split()
 
 
-def build(kernel: str, swizzles: pathlib.Path, out: pathlib.Path, orders: bool) -> pathlib.Path:
-    binary = out / (kernel + ("_orders" if orders else ""))
+def build(program: pathlib.Path, swizzles: pathlib.Path, out: pathlib.Path, orders: bool) -> pathlib.Path:
+    binary = out / (program.stem + ("_orders" if orders else ""))
     command = ["nvcc", "-O3", "-std=c++20", "-arch=sm_90", "-x", "cu", f"-I{KERNELS}"]
     if orders:
         command += ["-include", str(HERE / "variants.cuh"), f"-I{swizzles}"]
-    command += [str(KERNELS / kernel / f"{kernel}.hip"), "-o", str(binary)]
+    command += [str(program), "-o", str(binary)]
     subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
     return binary
 
@@ -73,7 +73,7 @@ def run(command: list[str], **environment: str) -> str:
 
 
 def times(binary: pathlib.Path, launch: dict, swizzles: list[str]) -> list[list]:
-    text = run([str(binary), *launch["args"], "--time", str(ROUNDS)])
+    text = run([str(binary), *launch["arguments"], "--time", str(ROUNDS)])
     rows = []
     for line in text.splitlines():
         if line.startswith("variant,"):
@@ -85,8 +85,8 @@ def times(binary: pathlib.Path, launch: dict, swizzles: list[str]) -> list[list]
 def counters(binary: pathlib.Path, launch: dict, swizzles: list[str]) -> tuple[list, list[list]]:
     text = run(
         ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
-         "--metrics", ",".join(METRICS), "-k", "regex:" + launch["regex"],
-         str(binary), *launch["args"], "--time", "1"],
+         "--metrics", ",".join(METRICS), "-k", "regex:" + "|".join(launch.get("kernels", ["."])),
+         str(binary), *launch["arguments"], "--time", "1"],
         SUITE_PROFILE="1",
     )
     table = "\n".join(line for line in text.splitlines() if line.startswith('"'))
@@ -94,7 +94,7 @@ def counters(binary: pathlib.Path, launch: dict, swizzles: list[str]) -> tuple[l
     rows = [r for r in rows if r["ID"]]  # the row of units has none
     # The program's own launches come first. Then, for each order, one launch that fills the table
     # and one that counts; a launch may be several kernels.
-    each = launch.get("kernels_a_launch", 1)
+    each = len(launch.get("kernels", ["."]))
     rows = rows[-2 * each * len(swizzles):]
     rows = [row for i, row in enumerate(rows) if i // each % 2 == 1]
     columns = [m for m in METRICS if rows and m in rows[0]]
@@ -109,8 +109,8 @@ def main() -> None:
     swizzle_dir, out = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     wanted = sys.argv[3:]
     out.mkdir(parents=True, exist_ok=True)
-    plan = json.loads((HERE / "launches.json").read_text())
-    swizzles = plan["swizzles"]
+    plan = tomllib.loads((HERE / "launches.toml").read_text())
+    swizzles = [order["name"] for order in plan["orders"]]
     launches = [
         l for l in plan["launches"] if not wanted or any(l["name"].startswith(w) for w in wanted)
     ]
@@ -123,12 +123,12 @@ def main() -> None:
     say(run(["nvidia-smi", "--query-gpu=name,driver_version,clocks.sm,clocks.mem", "--format=csv"]))
     binaries = pathlib.Path("/tmp/h200-build")
     binaries.mkdir(exist_ok=True)
-    kernels = sorted({l["kernel"] for l in launches})
+    programs = sorted({HERE / l["program"] for l in launches})
     built = {}
     with concurrent.futures.ThreadPoolExecutor() as pool:
         jobs = {
-            (k, orders): pool.submit(build, k, swizzle_dir, binaries, orders)
-            for k in kernels
+            (p, orders): pool.submit(build, p, swizzle_dir, binaries, orders)
+            for p in programs
             for orders in (False, True)
         }
         for key, job in jobs.items():
@@ -142,7 +142,8 @@ def main() -> None:
         header = False
         for launch in launches:
             start = time.time()
-            plain, orders = built.get((launch["kernel"], False)), built.get((launch["kernel"], True))
+            program = HERE / launch["program"]
+            plain, orders = built.get((program, False)), built.get((program, True))
             if plain is None or orders is None:
                 continue
             try:

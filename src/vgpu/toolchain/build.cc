@@ -77,7 +77,8 @@ void check_compiled(const Compiled& compiled, Language language) {
 
 /// A source of any name is a program here; only CUDA's speaks nvcc's dialect.
 CompilerCall call_for(const ProgramSpec& spec) {
-  const bool cuda = language_of(spec.program, Dialect::kNvcc) == Language::kCuda;
+  const bool cuda =
+      spec.language.value_or(language_of(spec.program, Dialect::kNvcc)) == Language::kCuda;
   std::vector<std::string> arguments = spec.compile_options;
   arguments.insert(arguments.end(), {"-x", cuda ? "cuda" : "hip", spec.program.string()});
   return parse_command_line(cuda ? Dialect::kNvcc : Dialect::kHipcc, arguments);
