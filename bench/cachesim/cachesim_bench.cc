@@ -14,6 +14,7 @@
 
 #include "cachesim/geometry.h"
 #include "support/synthetic.h"
+#include "swizzleperf/classify.h"
 #include "swizzleperf/simulate.h"
 #include "trace/lines.h"
 
@@ -69,6 +70,81 @@ BENCHMARK(exact)
     ->Args({kTranspose8192, 2})
     ->Args({kTranspose8192, 4})
     ->Args({kTranspose8192, 8})
+    ->Unit(benchmark::kMillisecond);
+
+/// The replay's cost against what it may depend on, for bench/plot.py: requests, and the dies that
+/// one machine (304 CUs, 32 MB of L2) is cut into. Misses cost more than hits, so the hit rate is
+/// told beside.
+void cost(benchmark::State& state, const synthetic::Gemm& gemm, std::uint32_t dies) {
+  const Trace trace = synthetic::build(gemm, 1);
+  Machine machine = machine_of(dies);
+  const std::uint32_t were = synthetic::mi300x().dies;
+  machine.cus_per_die = machine.cus_per_die * were / dies;
+  machine.l2.bytes = machine.l2.bytes * were / dies;
+  machine.l2.bytes_per_clk *= static_cast<double>(were) / dies;
+  machine.fabric_bytes_per_clk *= static_cast<double>(were) / dies;
+  const Replayer replayer(trace, machine, 1);
+  const auto order = identity(trace);
+  SimResult r;
+  for (auto _ : state) r = replayer.exact(order);
+  state.counters["requests"] = static_cast<double>(replayer.num_requests());
+  state.counters["dies"] = dies;
+  state.counters["l2_hit"] = r.l2.hit_rate();
+}
+
+void cost_of_requests(benchmark::State& state) {
+  cost(state, {4096, 4096, static_cast<std::uint64_t>(state.range(0))}, 8);
+}
+BENCHMARK(cost_of_requests)
+    ->ArgName("depth")
+    ->RangeMultiplier(2)
+    ->Range(256, 16384)
+    ->Unit(benchmark::kMillisecond);
+
+/// Blocks share tiles with their neighbours, and the more dies, the fewer of them meet.
+void cost_of_dies(benchmark::State& state) {
+  cost(state, {4096, 4096, 4096}, static_cast<std::uint32_t>(state.range(0)));
+}
+BENCHMARK(cost_of_dies)
+    ->ArgName("dies")
+    ->RangeMultiplier(2)
+    ->Range(1, 16)
+    ->Unit(benchmark::kMillisecond);
+
+/// One column of tiles: all blocks share a B of 1 MB and nothing else, so all dies hit alike.
+void cost_of_dies_alike(benchmark::State& state) {
+  cost(state, {131072, 128, 4096}, static_cast<std::uint32_t>(state.range(0)));
+}
+BENCHMARK(cost_of_dies_alike)
+    ->ArgName("dies")
+    ->RangeMultiplier(2)
+    ->Range(1, 16)
+    ->Unit(benchmark::kMillisecond);
+
+/// What telling the misses apart costs, beside the same replay without.
+void classified(benchmark::State& state) {
+  const Trace& trace = launch(state.range(0));
+  const Replayer replayer(trace, machine_of(8), blocks_per_cu(state.range(0)));
+  const auto order = identity(trace);
+  double plain = 0;
+  double told_apart = 0;
+  for (auto _ : state) {
+    const double start = cpu_seconds();
+    benchmark::DoNotOptimize(replayer.exact(order));
+    const double middle = cpu_seconds();
+    benchmark::DoNotOptimize(classify(replayer, order));
+    plain += middle - start;
+    told_apart += cpu_seconds() - middle;
+  }
+  const double replays = static_cast<double>(state.iterations());
+  state.counters["times_slower"] = told_apart / plain;
+  state.counters["ns_a_request"] =
+      1e9 * (told_apart - plain) / replays / static_cast<double>(replayer.num_requests());
+}
+BENCHMARK(classified)
+    ->ArgName("transpose")
+    ->Arg(kGemm8192)
+    ->Arg(kTranspose8192)
     ->Unit(benchmark::kMillisecond);
 
 void sampled(benchmark::State& state) {

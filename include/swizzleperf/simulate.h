@@ -67,6 +67,9 @@ struct SimResult {
 /// 8192^3; see docs/model.md.
 constexpr double kDefaultSampleRequests = 8'000'000;
 
+struct Classified;
+struct Padding;
+
 /// A launch prepared for replaying many orders on one machine; immutable and shared by threads.
 class Replayer {
  public:
@@ -95,6 +98,8 @@ class Replayer {
   [[nodiscard]] std::uint32_t blocks_per_cu() const;
 
  private:
+  friend Classified classify(const Replayer& replayer, std::span<const std::uint32_t> permutation,
+                             std::span<const Padding> paddings);  // classify.h
   struct Data;
   std::unique_ptr<Data> data_;
 };

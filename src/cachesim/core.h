@@ -138,6 +138,22 @@ class Dispatcher {
   std::vector<std::uint64_t> taken_;
 };
 
+/// Sees what the L2s are asked for; this one sees nothing and costs nothing. classify.cc has one
+/// that does.
+struct NoObserver {
+  /// The block of dispatch index `index` goes on.
+  void step(std::uint32_t /*index*/) {}
+  /// A look-up whose misses count, in the L2 of `die`. `before`: the line's sectors that were
+  /// present. origin() is the array, origin.line the line.
+  template <typename Origin>
+  void look_up(std::uint32_t /*die*/, AccessKind, std::uint8_t /*sectors*/, std::uint8_t /*before*/,
+               const Origin&) {}
+  /// Sectors that the L2 of `die` has besides: for another die, or because it fetches larger
+  /// pieces.
+  template <typename Origin>
+  void besides(std::uint32_t /*die*/, std::uint8_t /*sectors*/, const Origin&) {}
+};
+
 /// Loads on their way to L2, by the line asked: who asks for the same within a moment does not ask
 /// L2 again. A table with one place for each hash, since what is on its way is little.
 class MergeTable {
@@ -188,13 +204,15 @@ class OpenPages {
 
 /// Tag: std::uint16_t where it holds every tag of the launch, else std::uint32_t. kHomes: lines
 /// have a home die.
-template <typename Tag, typename Source, bool kHomes>
+template <typename Tag, typename Source, bool kHomes, typename Observer = NoObserver>
 class Replay {
  public:
-  Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies)
+  Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies,
+         Observer observer = {})
       : p_(prepared),
         m_(prepared.machine),
         source_(source),
+        observer_(observer),
         weight_(1 / share),
         dies_(dies),
         llc_per_l2_set_(llc_sets_per_l2_set(m_)),
@@ -336,11 +354,12 @@ class Replay {
   double run_step(Slot& slot, double now) {
     StepTraffic step{.die = slot.die, .merge_group = slot.merge_group, .now = now};
     const std::uint32_t first_set = slot.die * source_.sets();
+    observer_.step(slot.index);
     source_.for_each(
         slot.block, slot.step, [&](std::uint32_t set) { l2_.prefetch(first_set + set); },
         [&](std::uint32_t tag, std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-            const auto& buffer) __attribute__((always_inline)) {
-          request(first_set, step, tag, set, kind, sectors, buffer);
+            const auto& origin) __attribute__((always_inline)) {
+          request(first_set, step, tag, set, kind, sectors, origin);
         });
     run_deferred(step);
     merged_units_ += step.merged_units;
@@ -389,45 +408,38 @@ class Replay {
     return done + latency;
   }
 
-  /// `buffer` is asked only where the request misses. What nearly all requests are comes first: a
+  /// `origin` is asked only where the request misses. What nearly all requests are comes first: a
   /// load that finds all its sectors, which evicts nothing either.
-  template <typename Buffer>
+  template <typename Origin>
   [[gnu::always_inline]] void request(std::uint32_t first_set, StepTraffic& step, std::uint32_t tag,
                                       std::uint32_t set, AccessKind kind, std::uint8_t sectors,
-                                      const Buffer& buffer) {
+                                      const Origin& origin) {
     if constexpr (kHomes) {
-      homed_request(step, tag, set, kind, sectors, buffer);
+      homed_request(step, tag, set, kind, sectors, origin);
       return;
     }
     Evicted out;
     const bool write = kind != AccessKind::kLoad;
     const std::uint8_t before = l2_.access(first_set + set, tag, sectors, write, out);
-    const std::uint32_t units = p_.units.of(kind, sectors);
+    observer_.look_up(step.die, kind, sectors, before, origin);
     step.requests += 1;
-    step.units += units;
+    step.units += p_.units.of(kind, sectors);
     const auto missing = static_cast<std::uint8_t>(sectors & ~before);
     if (!write && missing == 0) return;
-    std::uint32_t missed_units = 0;
-    if (kind == AccessKind::kStore) {
-      // A write needs no fill; the first piece of a line that is absent misses, the rest hit.
-      missed_units = before == 0 ? m_.l2.store_misses : 0;
-    } else if (missing != 0) {
-      missed_units = kind == AccessKind::kLoad ? p_.units.read[missing] : units;
-      fill(step, tag, set, missing);
-    }
-    if (missed_units != 0) {
-      step.missed_units += missed_units;
+    if (kind != AccessKind::kStore && missing != 0) fill(step, tag, set, missing);
+    if (const std::uint32_t missed = p_.units.missed(kind, sectors, before); missed != 0) {
+      step.missed_units += missed;
       step.misses += 1;
-      misses_by_buffer_[buffer()] += missed_units;
+      misses_by_buffer_[origin()] += missed;
     }
     if (out.dirty != 0) write_back(step, out, set);
   }
 
   /// A request on a machine whose lines have a home: loads look into their own die's L2 first,
   /// everything else is done at the home.
-  template <typename Buffer>
+  template <typename Origin>
   void homed_request(StepTraffic& step, std::uint32_t tag, std::uint32_t set, AccessKind kind,
-                     std::uint8_t sectors, const Buffer& buffer) {
+                     std::uint8_t sectors, const Origin& origin) {
     const std::uint32_t units = p_.units.of(kind, sectors);
     step.requests += 1;
     if (kind == AccessKind::kLoad && m_.merge_groups_per_die != 0 &&
@@ -442,34 +454,42 @@ class Replay {
     std::uint32_t missed_units = 0;
     if (kind == AccessKind::kLoad) {
       const std::uint32_t own_set = step.die * source_.sets() + set;
-      missing = static_cast<std::uint8_t>(sectors & ~l2_.access(own_set, tag, sectors, false, out));
+      const std::uint8_t before = l2_.access(own_set, tag, sectors, false, out);
+      observer_.look_up(step.die, kind, sectors, before, origin);
+      missing = static_cast<std::uint8_t>(sectors & ~before);
       missed_units = p_.units.read[missing];
       write_page_back(step, out, own_set);
       if (missing != 0) {
         missing = p_.units.fill[missing];
         l2_.add(own_set, tag, missing);
+        observer_.besides(step.die, missing, origin);
       }
     }
     if (missing != 0 && (home != step.die || kind != AccessKind::kLoad)) {
       const bool write = kind != AccessKind::kLoad;
       const std::uint32_t home_set = home * source_.sets() + set;
       const std::uint8_t before = l2_.access(home_set, tag, missing, write, out);
+      if (write) {
+        observer_.look_up(home, kind, sectors, before, origin);
+      } else {
+        observer_.besides(home, missing, origin);
+      }
       write_page_back(step, out, home_set);
       if (home != step.die) step.fabric_bytes += p_.units.bytes[missing];
       missing = static_cast<std::uint8_t>(missing & ~before);
-      if (kind == AccessKind::kStore) missed_units = before == 0 ? m_.l2.store_misses : 0;
-      if (kind == AccessKind::kAtomic) missed_units = missing != 0 ? units : 0;
+      if (write) missed_units = p_.units.missed(kind, sectors, before);
     }
     if (missing != 0 && kind != AccessKind::kStore) {
       missing = p_.units.fill[missing];
       l2_.add(home * source_.sets() + set, tag, missing);
+      observer_.besides(home, missing, origin);
       read_memory(step, missing);
       open_page(step, set, tag, m_.hbm_activate_bytes);
     }
     if (missed_units != 0) {
       step.missed_units += missed_units;
       step.misses += 1;
-      misses_by_buffer_[buffer()] += missed_units;
+      misses_by_buffer_[origin()] += missed_units;
     }
   }
 
@@ -643,6 +663,7 @@ class Replay {
   const Prepared& p_;
   const Machine& m_;
   const Source& source_;
+  [[no_unique_address]] Observer observer_;
   double weight_;       // a request stands for so many
   std::uint32_t dies_;  // looked at, the first ones
   std::uint32_t llc_per_l2_set_;

@@ -6,8 +6,8 @@
 // sample and the reverse. A source offers
 //     Block open(logical block)                       where its stream starts
 //     num_steps(Block), work(Block, step)             one step = one or several intervals
-//     for_each(Block, step, prefetch, f)              f(tag, set, kind, sectors, buffer)
-// where buffer() tells the array, for the few requests that need it. A set is a line of the host's
+//     for_each(Block, step, prefetch, f)              f(tag, set, kind, sectors, origin)
+// where origin() tells the array, for the few requests that need it. A set is a line of the host's
 // cache and rarely near the last one, so `prefetch(set)` is called a few requests ahead of f.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace swizzleperf::cachesim {
 
 /// Counter units and bytes of a request, by its sector mask.
 struct RequestUnits {
-  explicit RequestUnits(const CacheModel& l2) {
+  explicit RequestUnits(const CacheModel& l2) : store_misses(l2.store_misses) {
     for (std::uint32_t mask = 0; mask < 256; ++mask) {
       bytes[mask] = static_cast<std::uint16_t>(std::popcount(mask) * kSectorBytes);
       read[mask] = count(mask, l2.read_request_bytes);
@@ -36,6 +36,16 @@ struct RequestUnits {
   [[nodiscard]] std::uint32_t of(AccessKind kind, std::uint8_t sectors) const {
     return kind == AccessKind::kLoad ? read[sectors] : write[sectors];
   }
+  /// Units that miss in a cache where the line had the sectors `before`. A write needs no fill: the
+  /// first piece of a line that is absent misses, the rest hit.
+  [[nodiscard]] std::uint32_t missed(AccessKind kind, std::uint8_t sectors,
+                                     std::uint8_t before) const {
+    const auto missing = static_cast<std::uint8_t>(sectors & ~before);
+    if (kind == AccessKind::kLoad) return read[missing];
+    if (kind == AccessKind::kStore) return before == 0 ? store_misses : 0;
+    return missing != 0 ? write[sectors] : 0;
+  }
+  std::uint32_t store_misses;
   std::array<std::uint16_t, 256> bytes{};
   std::array<std::uint8_t, 256> read{};
   std::array<std::uint8_t, 256> write{};
@@ -120,15 +130,28 @@ struct Prepared {
 /// Keeps the requests of about `share` of the L2 sets; see Replayer::add_sample.
 Sample make_sample(const Prepared& prepared, double share, std::uint64_t seed, unsigned threads);
 
-class ExactSource {
+/// Where the lines of the arrays lie: as traced. A what-if may put them elsewhere (classify.cc).
+struct AsTraced {
+  std::uint32_t operator()(std::uint32_t line, std::uint16_t) const { return line; }
+};
+
+/// Every request, at the line where the layout puts it.
+template <typename Layout>
+class LineSource {
  public:
+  /// What a request belongs to.
+  struct Origin {
+    const std::uint16_t* buffer;
+    std::uint32_t line;
+    std::uint16_t operator()() const { return *buffer; }
+  };
   struct Block {
     const LineTemplate* lines;
     const std::vector<StepWork>* work;
     const std::uint32_t* anchors;
   };
 
-  explicit ExactSource(const Prepared& p) : p_(&p) {}
+  explicit LineSource(const Prepared& p, Layout layout = {}) : p_(&p), layout_(layout) {}
 
   [[nodiscard]] Block open(std::uint32_t block) const {
     const BlockLines& b = p_->lines.blocks[block];
@@ -158,7 +181,7 @@ class ExactSource {
       for (std::uint32_t i = 0; i < n; ++i) {
         const LineRequest& r = requests[first + i];
         visit(batch.tag[i], batch.set[i], r.kind, r.sectors,
-              [&] { return b.lines->slot_buffer[r.slot]; });
+              Origin{b.lines->slot_buffer.data() + r.slot, batch.line[i]});
       }
       first += n;
     }
@@ -167,6 +190,7 @@ class ExactSource {
  private:
   static constexpr std::uint32_t kBatch = 16;
   struct Batch {
+    std::array<std::uint32_t, kBatch> line;
     std::array<std::uint32_t, kBatch> set;
     std::array<std::uint32_t, kBatch> tag;
   };
@@ -176,17 +200,20 @@ class ExactSource {
   std::uint32_t fetch(const Block& b, const LineRequest* requests, std::uint32_t first,
                       std::uint32_t end, Batch& batch, const Prefetch& prefetch) const {
     const std::uint32_t n = std::min(kBatch, end - first);
-    std::array<std::uint32_t, kBatch> line;
     for (std::uint32_t i = 0; i < n; ++i) {
-      line[i] = b.anchors[requests[first + i].slot] + requests[first + i].line;
+      const LineRequest& r = requests[first + i];
+      batch.line[i] = layout_(b.anchors[r.slot] + r.line, b.lines->slot_buffer[r.slot]);
     }
-    p_->l2_set.map(line.data(), batch.set.data(), batch.tag.data(), n);
+    p_->l2_set.map(batch.line.data(), batch.set.data(), batch.tag.data(), n);
     for (std::uint32_t i = 0; i < n; ++i) prefetch(batch.set[i]);
     return n;
   }
 
   const Prepared* p_;
+  [[no_unique_address]] Layout layout_;
 };
+
+using ExactSource = LineSource<AsTraced>;
 
 class SampleSource {
  public:
@@ -226,3 +253,11 @@ class SampleSource {
 };
 
 }  // namespace swizzleperf::cachesim
+
+namespace swizzleperf {
+
+struct Replayer::Data : cachesim::Prepared {
+  using cachesim::Prepared::Prepared;
+};
+
+}  // namespace swizzleperf

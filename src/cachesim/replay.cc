@@ -63,10 +63,6 @@ SimResult replay(const Prepared& p, const auto& source, double share, std::uint3
 }  // namespace
 }  // namespace cachesim
 
-struct Replayer::Data : cachesim::Prepared {
-  using cachesim::Prepared::Prepared;
-};
-
 Replayer::Replayer(const Trace& trace, const Machine& machine, std::uint32_t blocks_per_cu)
     : data_(std::make_unique<Data>(machine, make_lines(trace, machine, blocks_per_cu),
                                    blocks_per_cu)) {

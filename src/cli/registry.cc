@@ -9,6 +9,7 @@ namespace swizzleperf {
 
 Verb check_verb();
 Verb doctor_verb();
+Verb explain_verb();
 Verb machines_verb();
 Verb optimize_verb();
 Verb simulate_verb();
@@ -17,9 +18,9 @@ Verb validate_verb();
 Verb verify_verb();
 
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> all = {optimize_verb(), simulate_verb(), trace_verb(),
-                                        verify_verb(),   check_verb(),    validate_verb(),
-                                        machines_verb(), doctor_verb()};
+  static const std::vector<Verb> all = {optimize_verb(), simulate_verb(), explain_verb(),
+                                        trace_verb(),    verify_verb(),   check_verb(),
+                                        validate_verb(), machines_verb(), doctor_verb()};
   return all;
 }
 

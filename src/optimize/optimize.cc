@@ -145,15 +145,10 @@ class Judge {
         Journal& journal)
       : launch_(launch),
         replayer_(replayer),
-        rungs_(plan_rungs(replayer)),
-        samples_(rungs_.size()),
-        journal_(journal) {
-    for (std::size_t i = rungs_.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
-      if (rungs_[i].share < 1) samples_[i] = replayer.add_sample(rungs_[i].share, seed, threads);
-    }
-  }
+        replays_(replayer, seed, threads),
+        journal_(journal) {}
 
-  [[nodiscard]] const std::vector<Rung>& rungs() const { return rungs_; }
+  [[nodiscard]] const std::vector<Rung>& rungs() const { return replays_.rungs(); }
 
   Score score(const Candidate& candidate, std::size_t rung) {
     const json record = record_of(candidate, rung);
@@ -163,7 +158,7 @@ class Judge {
 
   /// All metrics of the exact replay.
   json exact(const Candidate& candidate) {
-    return record_of(candidate, rungs_.size()).at("result");
+    return record_of(candidate, rungs().size()).at("result");
   }
 
  private:
@@ -185,23 +180,12 @@ class Judge {
 
   [[nodiscard]] SimResult replay(const Candidate& candidate, std::size_t rung) const {
     const std::vector<std::uint32_t> all = permutation_of(candidate.spec, launch_.shape);
-    if (rung == rungs_.size()) return replayer_.exact(all);
-    const Rung& r = rungs_[rung];
-    const std::span<const std::uint32_t> part(all.data(), r.blocks);
-    if (r.share >= 1) return replayer_.exact(part);
-    SimResult result = replayer_.sampled(samples_[rung], part, r.dies);
-    // The beginning of the launch may live in cache sets that the sample lacks; the whole does not.
-    constexpr double kTrusted = 0.5;
-    if (result.coverage < kTrusted || result.coverage > 1 / kTrusted) {
-      result = replayer_.sampled(samples_[rung], all, r.dies);
-    }
-    return result;
+    return rung == rungs().size() ? replayer_.exact(all) : replays_.replay(all, rung);
   }
 
   const Launch& launch_;
   const Replayer& replayer_;
-  std::vector<Rung> rungs_;
-  std::vector<std::size_t> samples_;
+  RungReplays replays_;
   Journal& journal_;
 };
 

@@ -178,6 +178,26 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
   return rungs;
 }
 
+RungReplays::RungReplays(Replayer& replayer, std::uint64_t seed, unsigned threads)
+    : replayer_(replayer), rungs_(plan_rungs(replayer)), samples_(rungs_.size()) {
+  for (std::size_t i = rungs_.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
+    if (rungs_[i].share < 1) samples_[i] = replayer.add_sample(rungs_[i].share, seed, threads);
+  }
+}
+
+SimResult RungReplays::replay(std::span<const std::uint32_t> permutation, std::size_t rung) const {
+  const Rung& r = rungs_[rung];
+  const std::span<const std::uint32_t> part = permutation.first(r.blocks);
+  if (r.share >= 1) return replayer_.exact(part);
+  SimResult result = replayer_.sampled(samples_[rung], part, r.dies);
+  // The beginning of the launch may live in cache sets that the sample lacks; the whole does not.
+  constexpr double kTrusted = 0.5;
+  if (result.coverage < kTrusted || result.coverage > 1 / kTrusted) {
+    result = replayer_.sampled(samples_[rung], permutation, r.dies);
+  }
+  return result;
+}
+
 SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
                     const SearchHooks& hooks) {
   SearchResult result;

@@ -57,6 +57,21 @@ struct Rung {
 /// The rungs for a launch of this size.
 std::vector<Rung> plan_rungs(const Replayer& replayer);
 
+/// Replays on the planned rungs, whose samples it adds to the replayer.
+class RungReplays {
+ public:
+  RungReplays(Replayer& replayer, std::uint64_t seed, unsigned threads);
+
+  [[nodiscard]] const std::vector<Rung>& rungs() const { return rungs_; }
+  [[nodiscard]] SimResult replay(std::span<const std::uint32_t> permutation,
+                                 std::size_t rung) const;
+
+ private:
+  const Replayer& replayer_;
+  std::vector<Rung> rungs_;
+  std::vector<std::size_t> samples_;  ///< handles, by rung
+};
+
 struct Refused {
   std::string spec;
   std::string reason;  ///< "not a bijection: ...", "the identity", "repeats SPEC"

@@ -67,6 +67,15 @@ struct LruCache {
   }
 };
 
+/// What an L2 was asked for, and what of the line it had; or what it gets besides, which counts for
+/// nothing.
+struct LookUp {
+  std::uint32_t die;
+  Request request;
+  std::uint32_t before;
+  bool counts;
+};
+
 /// Done-time of work that arrives at `now` on a server of some bandwidth.
 inline double serve(double& free, double now, double ns) {
   free = (free > now ? free : now) + ns;
@@ -85,8 +94,12 @@ class Reference {
     }
   }
 
+  /// All of the last run, in the order in which they happened.
+  [[nodiscard]] const std::vector<LookUp>& look_ups() const { return look_ups_; }
+
   SimResult run(const std::vector<std::uint32_t>& permutation) {
     result_ = {};
+    look_ups_.clear();
     result_.per_domain.resize(m_.dies);
     result_.misses_by_buffer.resize(trace_.buffers.size());
     if (m_.llc) result_.llc.emplace();
@@ -255,6 +268,7 @@ class Reference {
         pieces(r.sectors, load ? m_.l2.read_request_bytes : m_.l2.write_request_bytes);
     Line victim;
     const std::uint32_t before = l2_[die].access(set_of_(line).set, line, r.sectors, !load, victim);
+    look_ups_.push_back({die, r, before, true});
     const std::uint32_t missing = r.sectors & ~before;
     double missed = 0;
     if (load) missed = pieces(missing, m_.l2.read_request_bytes);
@@ -288,14 +302,22 @@ class Reference {
     std::uint32_t missing = r.sectors;
     double missed = 0;
     if (load) {
-      missing &= ~homed_access(die, line, r.sectors, false, traffic);
+      const std::uint32_t before = homed_access(die, line, r.sectors, false, traffic);
+      look_ups_.push_back({die, r, before, true});
+      missing &= ~before;
       missed = pieces(missing, m_.l2.read_request_bytes);
       missing = filled(missing);
       add(die, line, missing);
+      besides(die, r, missing);
     }
     if (missing != 0 && (!load || home != die)) {
       if (home != die) traffic.fabric += sector_bytes(missing);
       const std::uint32_t before = homed_access(home, line, missing, !load, traffic);
+      if (load) {
+        besides(home, r, missing);
+      } else {
+        look_ups_.push_back({home, r, before, true});
+      }
       missing &= ~before;
       if (r.kind == AccessKind::kStore) missed = before == 0 ? m_.l2.store_misses : 0;
       if (r.kind == AccessKind::kAtomic) missed = missing != 0 ? units : 0;
@@ -303,6 +325,7 @@ class Reference {
     if (missing != 0 && r.kind != AccessKind::kStore) {
       missing = filled(missing);
       add(home, line, missing);
+      besides(home, r, missing);
       traffic.llc_misses += 1;
       traffic.hbm += sector_bytes(missing);
       result_.hbm_read_bytes += sector_bytes(missing);
@@ -312,6 +335,12 @@ class Reference {
     result_.per_domain[die].l2.requests += units;
     result_.per_domain[die].l2.hits += units - missed;
     result_.misses_by_buffer[r.buffer] += missed;
+  }
+
+  void besides(std::uint32_t die, Request r, std::uint32_t sectors) {
+    r.kind = AccessKind::kLoad;
+    r.sectors = static_cast<std::uint8_t>(sectors);
+    if (sectors != 0) look_ups_.push_back({die, r, 0, false});
   }
 
   /// What leaves takes the dirty sectors of its page along, to memory.
@@ -455,6 +484,7 @@ class Reference {
   std::uint64_t first_line_ = 0;
   std::vector<Block> blocks_;
   SimResult result_;
+  std::vector<LookUp> look_ups_;
   std::vector<LruCache> l2_;
   LruCache llc_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, UnderWay> under_way_;

@@ -1,0 +1,27 @@
+// What the blocks that are in flight on a die at the same time ask for, each line counted once.
+//
+// A line that one generation of blocks has fetched is there for the next only if the generation
+// asks for less than L2 holds; so this is the figure to hold against L2 where capacity misses
+// dominate. It is counted for the generation in the middle of the launch on the first die; a
+// launch that fills the machine less than once is one generation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "swizzleperf/machine.h"
+#include "trace/lines.h"
+
+namespace swizzleperf {
+
+struct WorkingSet {
+  std::uint32_t blocks = 0;
+  double bytes = 0;
+  std::vector<double> by_array;  ///< bytes, by Trace::buffers
+};
+
+WorkingSet working_set(const LineTrace& lines, const Machine& machine, std::uint32_t blocks_per_cu,
+                       std::span<const std::uint32_t> permutation);
+
+}  // namespace swizzleperf
