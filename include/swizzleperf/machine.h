@@ -40,10 +40,14 @@ struct CacheModel {
   std::uint32_t channels = 1;
   std::uint32_t interleave_bytes = 256;  ///< consecutive bytes on one channel
   SetIndex index = SetIndex::kBits;
+  // Of L2 only: how its counters count.
   std::uint32_t read_request_bytes = 128;  ///< how reads are fetched and counted (NVIDIA: 32)
   std::uint32_t write_request_bytes = 64;  ///< how writes are counted (NVIDIA: 32)
-  double bytes_per_clk = 0;                ///< of one instance, reads
-  double latency_ns = 0;                   ///< load-to-use of a hit, unloaded
+  std::uint32_t fill_bytes =
+      128;  ///< aligned pieces in which it fetches; used where lines have a home
+  std::uint32_t store_misses = 1;  ///< that a store to an absent line counts (NVIDIA: none)
+  double bytes_per_clk = 0;        ///< of one instance, reads
+  double latency_ns = 0;           ///< load-to-use of a hit, unloaded
 
   [[nodiscard]] std::uint32_t sets() const {
     return static_cast<std::uint32_t>(bytes / (static_cast<std::uint64_t>(line_bytes) * ways));
@@ -99,10 +103,17 @@ struct Machine {
   CacheModel l1;                    ///< per CU
   CacheModel l2;                    ///< per die
   std::optional<CacheModel> llc;    ///< memory side, shared by all dies
-  double fabric_bytes_per_clk = 0;  ///< of one die towards the last level or memory
-  double hbm_bytes_per_ns = 0;      ///< GB/s / 1e9 * 1e9: bytes a nanosecond
+  double fabric_bytes_per_clk = 0;  ///< of one die towards the last level, memory or other dies
+  std::uint32_t lines_have_home =
+      0;  ///< 1: a line has a home die that the others' L2s fetch it from
+  std::uint32_t merge_groups_per_die = 0;  ///< CUs whose loads of one line meet before L2; 0 = none
+  double merge_ns = 0;                     ///< calibrated: for how long after the first
+  double hbm_bytes_per_ns = 0;             ///< GB/s / 1e9 * 1e9: bytes a nanosecond
   double hbm_latency_ns = 0;
-  double jitter = 0;  ///< calibrated: relative spread of a block's step times
+  std::uint32_t hbm_open_pages = 0;  ///< calibrated: pages of memory open at once; 0 = no such cost
+  double hbm_activate_bytes = 0;     ///< calibrated: what opening one costs, in bytes not moved
+  double hbm_write_activate_bytes = 0;  ///< and to write
+  double jitter = 0;                    ///< calibrated: relative spread of a block's step times
 
   double error_time = 0;       ///< the model's stated relative error of predicted time ratios
   double error_l2_points = 0;  ///< and of L2 hit rates, in points

@@ -48,6 +48,7 @@ struct SimResult {
   double coverage = 1;
   LevelCounts l1;  ///< loads, the same for every swizzle
   LevelCounts l2;
+  double merged_requests = 0;      ///< loads that met another's on the way to L2; not in `l2`
   std::optional<LevelCounts> llc;  ///< reads that missed L2
   double hbm_read_bytes = 0;
   double hbm_write_bytes = 0;

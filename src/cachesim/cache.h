@@ -151,6 +151,30 @@ class Cache {
     return 0;
   }
 
+  /// Makes sectors of a line present that came along with others, if the line is there.
+  void add(std::uint32_t set, std::uint32_t tag, std::uint8_t sectors) {
+    Group* groups = data_.data() + std::size_t{set} * groups_;
+    for (std::uint32_t i = 0; i < groups_; ++i) {
+      if (const std::uint32_t mask = match_tags(groups[i], tag); mask != 0) {
+        groups[i].valid |= at_way(sectors, static_cast<std::uint32_t>(std::countr_zero(mask)));
+      }
+    }
+  }
+
+  /// Takes what is dirty of a line, which stays. Returns its sectors.
+  std::uint8_t clean(std::uint32_t set, std::uint32_t tag) {
+    Group* groups = data_.data() + std::size_t{set} * groups_;
+    for (std::uint32_t i = 0; i < groups_; ++i) {
+      const std::uint32_t mask = groups[i].dirty == 0 ? 0 : match_tags(groups[i], tag);
+      if (mask == 0) continue;
+      const auto way = static_cast<std::uint32_t>(std::countr_zero(mask));
+      const std::uint8_t dirty = sectors_of(groups[i].dirty, way);
+      groups[i].dirty &= ~at_way(15, way);
+      return dirty;
+    }
+    return 0;
+  }
+
   /// Calls visit(set, tag, dirty sectors) for every line that holds written data.
   template <typename Visit>
   void for_each_dirty(const Visit& visit) const {

@@ -13,11 +13,18 @@
 // and a step is charged requests x mean. Latency is likewise the mean over requests rather than the
 // worst one. Its feedback (misses cost time, hits catch up) is what keeps blocks together.
 //
+// Where lines have a home (Machine::lines_have_home, NVIDIA's two partitions) three things are
+// added, at no cost to machines without: a load that misses its own L2 asks the home die's, which
+// asks memory, and stores go to the home; loads of a group of CUs that follow each other within a
+// moment are one request; and memory has pages, of which a written one is written back whole.
+//
 // Dispatch is in order into freed slots: per-die queues on AMD, one queue on NVIDIA.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cachesim/cache.h"
@@ -80,6 +87,11 @@ struct Server {
   }
 };
 
+/// Neighbouring CUs that a single queue fills one after the other before it goes to the next die.
+inline std::uint32_t fill_run(const Machine& machine) {
+  return machine.dispatch == Dispatch::kSingleQueue && machine.cus_per_die % 2 == 0 ? 2 : 1;
+}
+
 /// Hands out dispatch indices in the machine's order.
 class Dispatcher {
  public:
@@ -124,8 +136,57 @@ class Dispatcher {
   std::vector<std::uint64_t> taken_;
 };
 
-/// Tag: std::uint16_t where it holds every tag of the launch, else std::uint32_t.
-template <typename Tag, typename Source>
+/// Loads on their way to L2, by the line asked: who asks for the same within a moment does not ask
+/// L2 again. A table with one place for each hash, since what is on its way is little.
+class MergeTable {
+ public:
+  MergeTable(std::uint32_t groups, double window_ns)
+      : window_ns_(static_cast<float>(window_ns)), entries_(std::size_t{groups} * kEntries) {}
+
+  /// Whether a load at `now` meets an earlier one of its group; if not, later ones may meet it.
+  bool meets(std::uint32_t group, std::uint32_t set, std::uint32_t tag, std::uint8_t sectors,
+             double now) {
+    Entry& e = entries_[std::size_t{group} * kEntries +
+                        (hash_line(tag ^ set * 0x85ebca77U) & (kEntries - 1))];
+    const auto at = static_cast<float>(now);
+    const bool same = e.tag == tag && e.set == set && at < e.until;
+    if (same && (sectors & ~e.sectors) == 0) return true;
+    e = {tag, set, at + window_ns_,
+         same ? static_cast<std::uint8_t>(e.sectors | sectors) : sectors};
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t kEntries = 8192;
+  struct Entry {
+    std::uint32_t tag = 0;
+    std::uint32_t set = 0;
+    float until = 0;
+    std::uint8_t sectors = 0;
+  };
+  float window_ns_;
+  std::vector<Entry> entries_;
+};
+
+/// Pages of memory that are open, one for each hash.
+class OpenPages {
+ public:
+  explicit OpenPages(std::uint32_t count) : open_(count, ~0ULL) {}
+  /// Opens the page; false if it was open.
+  bool activate(std::uint32_t page_sets, std::uint32_t tag) {
+    const std::uint64_t page = std::uint64_t{page_sets} << 32 | tag;
+    std::uint64_t& bank =
+        open_[scale_hash(hash_line(tag ^ page_sets), static_cast<std::uint32_t>(open_.size()))];
+    return std::exchange(bank, page) != page;
+  }
+
+ private:
+  std::vector<std::uint64_t> open_;
+};
+
+/// Tag: std::uint16_t where it holds every tag of the launch, else std::uint32_t. kHomes: lines
+/// have a home die.
+template <typename Tag, typename Source, bool kHomes>
 class Replay {
  public:
   Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies)
@@ -137,6 +198,8 @@ class Replay {
         llc_per_l2_set_(llc_sets_per_l2_set(m_)),
         l2_(source.sets() * dies, m_.l2.ways),
         llc_(m_.llc ? source.sets() * llc_per_l2_set_ : 0, m_.llc ? m_.llc->ways : 1),
+        merging_(dies * m_.merge_groups_per_die, m_.merge_ns),
+        pages_(open_pages()),
         queue_(num_slots()) {
     domains_.resize(dies_);
     misses_by_buffer_.resize(std::max<std::size_t>(256, p_.lines.buffers.size()));
@@ -206,6 +269,7 @@ class Replay {
   struct Slot {
     std::uint32_t die = 0;
     std::uint32_t cu = 0;
+    std::uint32_t merge_group = 0;
     std::uint32_t index = 0;  // dispatch index of its block
     std::size_t step = 0;
     std::size_t steps = 0;
@@ -213,9 +277,13 @@ class Replay {
     Source::Block block{};
   };
 
-  /// What the replayed requests of one step moved.
+  /// What the replayed requests of one step moved, and who asked when.
   struct StepTraffic {
+    std::uint32_t die;
+    std::uint32_t merge_group;
+    double now;
     std::uint32_t requests = 0;
+    std::uint32_t merged_units = 0;
     std::uint32_t misses = 0;
     std::uint32_t llc_misses = 0;
     std::uint32_t units = 0;
@@ -240,19 +308,31 @@ class Replay {
     return dies_ * m_.cus_per_die * p_.blocks_per_cu;
   }
 
-  /// Slots in hand-out order: one a CU on every die before the second on any.
+  /// A sample has as many pages open as it has of the sets.
+  [[nodiscard]] std::uint32_t open_pages() const {
+    const double share = static_cast<double>(source_.sets()) / p_.l2_set.sets();
+    return static_cast<std::uint32_t>(std::ceil(m_.hbm_open_pages * share));
+  }
+
+  /// Slots in hand-out order: one a CU on every die before the second on any. A single queue fills
+  /// CUs in pairs, and the pairs of a die belong to its merging groups in turn.
   std::vector<Slot> fill_slots() {
     std::vector<Slot> slots;
     slots.resize(num_slots());
+    const std::uint32_t run = fill_run(m_);
+    const std::uint32_t groups = std::max(1U, m_.merge_groups_per_die);
     for (std::uint32_t s = 0; s < slots.size(); ++s) {
-      slots[s].die = s % dies_;
-      slots[s].cu = slots[s].die * m_.cus_per_die + s / dies_ % m_.cus_per_die;
+      const std::uint32_t die = s / run % dies_;
+      const std::uint32_t cu = (s / run / dies_ * run + s % run) % m_.cus_per_die;
+      slots[s].die = die;
+      slots[s].cu = die * m_.cus_per_die + cu;
+      slots[s].merge_group = die * groups + cu / run % groups;
     }
     return slots;
   }
 
   double run_step(Slot& slot, double now) {
-    StepTraffic step;
+    StepTraffic step{.die = slot.die, .merge_group = slot.merge_group, .now = now};
     const std::uint32_t first_set = slot.die * source_.sets();
     source_.for_each(
         slot.block, slot.step, [&](std::uint32_t set) { l2_.prefetch(first_set + set); },
@@ -261,6 +341,7 @@ class Replay {
           request(first_set, step, tag, set, kind, sectors, buffer);
         });
     run_deferred(step);
+    merged_units_ += step.merged_units;
     domains_[slot.die].l2.requests += step.units;
     domains_[slot.die].l2.hits += step.units - step.missed_units;
     if (step.requests > 0) refresh(slot.mean, step);
@@ -309,6 +390,10 @@ class Replay {
   [[gnu::always_inline]] void request(std::uint32_t first_set, StepTraffic& step, std::uint32_t tag,
                                       std::uint32_t set, AccessKind kind, std::uint8_t sectors,
                                       const Buffer& buffer) {
+    if constexpr (kHomes) {
+      homed_request(step, tag, set, kind, sectors, buffer);
+      return;
+    }
     Evicted out;
     const bool write = kind != AccessKind::kLoad;
     const std::uint8_t before = l2_.access(first_set + set, tag, sectors, write, out);
@@ -320,7 +405,7 @@ class Replay {
     std::uint32_t missed_units = 0;
     if (kind == AccessKind::kStore) {
       // A write needs no fill; the first piece of a line that is absent misses, the rest hit.
-      missed_units = before == 0 ? 1 : 0;
+      missed_units = before == 0 ? m_.l2.store_misses : 0;
     } else if (missing != 0) {
       missed_units = kind == AccessKind::kLoad ? p_.units.read[missing] : units;
       fill(step, tag, set, missing);
@@ -331,6 +416,74 @@ class Replay {
       misses_by_buffer_[buffer()] += missed_units;
     }
     if (out.dirty != 0) write_back(step, out, set);
+  }
+
+  /// A request on a machine whose lines have a home: loads look into their own die's L2 first,
+  /// everything else is done at the home.
+  template <typename Buffer>
+  void homed_request(StepTraffic& step, std::uint32_t tag, std::uint32_t set, AccessKind kind,
+                     std::uint8_t sectors, const Buffer& buffer) {
+    const std::uint32_t units = p_.units.of(kind, sectors);
+    step.requests += 1;
+    if (kind == AccessKind::kLoad && m_.merge_groups_per_die != 0 &&
+        merging_.meets(step.merge_group, set, tag, sectors, step.now)) {
+      step.merged_units += units;
+      return;
+    }
+    step.units += units;
+    const std::uint32_t home = home_die(set / p_.l2_set.page_sets(), tag, dies_);
+    Evicted out;
+    std::uint8_t missing = sectors;
+    std::uint32_t missed_units = 0;
+    if (kind == AccessKind::kLoad) {
+      const std::uint32_t own_set = step.die * source_.sets() + set;
+      missing = static_cast<std::uint8_t>(sectors & ~l2_.access(own_set, tag, sectors, false, out));
+      missed_units = p_.units.read[missing];
+      write_page_back(step, out, own_set);
+      if (missing != 0) {
+        missing = p_.units.fill[missing];
+        l2_.add(own_set, tag, missing);
+      }
+    }
+    if (missing != 0 && (home != step.die || kind != AccessKind::kLoad)) {
+      const bool write = kind != AccessKind::kLoad;
+      const std::uint32_t home_set = home * source_.sets() + set;
+      const std::uint8_t before = l2_.access(home_set, tag, missing, write, out);
+      write_page_back(step, out, home_set);
+      if (home != step.die) step.fabric_bytes += p_.units.bytes[missing];
+      missing = static_cast<std::uint8_t>(missing & ~before);
+      if (kind == AccessKind::kStore) missed_units = before == 0 ? m_.l2.store_misses : 0;
+      if (kind == AccessKind::kAtomic) missed_units = missing != 0 ? units : 0;
+    }
+    if (missing != 0 && kind != AccessKind::kStore) {
+      missing = p_.units.fill[missing];
+      l2_.add(home * source_.sets() + set, tag, missing);
+      read_memory(step, missing);
+      open_page(step, set, tag, m_.hbm_activate_bytes);
+    }
+    if (missed_units != 0) {
+      step.missed_units += missed_units;
+      step.misses += 1;
+      misses_by_buffer_[buffer()] += missed_units;
+    }
+  }
+
+  /// What makes room in `set` is written to memory with what else its page has dirty in this L2.
+  void write_page_back(StepTraffic& step, Evicted& victim, std::uint32_t set) {
+    if (victim.dirty == 0) return;
+    const std::uint32_t first = set & ~(p_.l2_set.page_sets() - 1);
+    for (std::uint32_t s = first; s < first + p_.l2_set.page_sets(); ++s) {
+      if (s != set) write_memory(step, {victim.tag, l2_.clean(s, victim.tag)});
+    }
+    write_memory(step, victim);
+    open_page(step, set % source_.sets(), victim.tag, m_.hbm_write_activate_bytes);
+    victim = {};
+  }
+
+  void open_page(StepTraffic& step, std::uint32_t set, std::uint32_t tag, double cost) {
+    if (m_.hbm_open_pages != 0 && pages_.activate(set / p_.l2_set.page_sets(), tag)) {
+      step.hbm_bytes += static_cast<std::uint32_t>(cost);
+    }
   }
 
   /// Sectors that L2 lacks come from the last level or from memory.
@@ -431,6 +584,7 @@ class Replay {
       finish_last = std::max(finish_last, d.finish_ms);
       r.per_domain.push_back(scaled);
     }
+    r.merged_requests = merged_units_ * weight_;
     if (m_.llc) r.llc = LevelCounts{llc_counts_.requests * weight_, llc_counts_.hits * weight_};
     r.hbm_read_bytes = hbm_read_bytes_ * weight_;
     r.hbm_write_bytes = hbm_write_bytes_ * weight_;
@@ -447,10 +601,12 @@ class Replay {
   /// blocks.
   void extrapolate(SimResult& r, double blocks) const {
     const double share = blocks / static_cast<double>(p_.lines.blocks.size()) * dies_ / m_.dies;
-    r.coverage = r.l2.requests / (p_.total_units * share);
-    if (r.l2.requests <= 0) return;
-    const double grow = p_.total_units / r.l2.requests;
-    for (double* v : {&r.l2.requests, &r.l2.hits, &r.hbm_read_bytes, &r.hbm_write_bytes})
+    const double replayed = r.l2.requests + r.merged_requests;
+    r.coverage = replayed / (p_.total_units * share);
+    if (replayed <= 0) return;
+    const double grow = p_.total_units / replayed;
+    for (double* v :
+         {&r.l2.requests, &r.l2.hits, &r.merged_requests, &r.hbm_read_bytes, &r.hbm_write_bytes})
       *v *= grow;
     if (r.llc) *r.llc = {r.llc->requests * grow, r.llc->hits * grow};
     for (double& misses : r.misses_by_buffer) misses *= grow;
@@ -488,9 +644,12 @@ class Replay {
   Cache<Tag> l2_;  // of all dies, one after the other: one array, few pages
   Cache<Tag> llc_;
   std::vector<LastLevelAccess> deferred_;
+  MergeTable merging_;
+  OpenPages pages_;
   SlotQueue queue_;
   std::vector<DomainCounts> domains_;
   LevelCounts llc_counts_;
+  double merged_units_ = 0;
   double hbm_read_bytes_ = 0;
   double hbm_write_bytes_ = 0;
   std::vector<double> misses_by_buffer_;

@@ -8,11 +8,15 @@
 
 #include <bit>
 #include <cstdint>
+#include <numeric>
 
 #include "base/random.h"
 #include "swizzleperf/machine.h"
 
 namespace swizzleperf::cachesim {
+
+/// Lines of a page of memory (2 KiB where lines have 128 bytes): what one activation opens.
+constexpr std::uint32_t kPageLines = 16;
 
 /// XOR of all groups of `bits` bits of a 32-bit value, by halving: for 4 bits 16, 8 and 4.
 inline std::uint32_t fold(std::uint32_t value, std::uint32_t bits) {
@@ -46,9 +50,15 @@ class SetMap {
         set_mask_(model.sets() / model.channels - 1),
         stripe_bits_(bits_of(stripe_mask_ + 1)),
         channel_bits_(bits_of(model.channels)),
-        set_bits_(bits_of(set_mask_ + 1)) {}
+        set_bits_(bits_of(set_mask_ + 1)),
+        group_bits_(
+            index_ == SetIndex::kHashed ? bits_of(std::gcd(sets_, std::uint32_t{kPageLines})) : 0),
+        group_mask_((1U << group_bits_) - 1U) {}
 
   [[nodiscard]] std::uint32_t sets() const { return sets_; }
+  /// Neighbouring sets that hold the lines of one page, each page one line a set: a sample takes
+  /// all of them or none. One where sets are not hashed.
+  [[nodiscard]] std::uint32_t page_sets() const { return 1U << group_bits_; }
 
   /// Where a line lies: its set, and a tag that no other line of that set has.
   struct Place {
@@ -73,10 +83,13 @@ class SetMap {
         }
         return;
       case SetIndex::kHashed:
-        // Distinct hashes of one set differ below the binary point.
+        // Distinct hashes of one group of sets differ below the binary point. Within the group the
+        // lines of a page are shuffled, so that a column of a matrix does not fall into one set.
         for (std::uint32_t i = 0; i < n; ++i) {
-          const std::uint64_t product = std::uint64_t{hash_line(line[i])} * sets_;
-          set[i] = static_cast<std::uint32_t>(product >> 32);
+          const std::uint32_t hash = hash_line(line[i] >> group_bits_);
+          const std::uint64_t product = std::uint64_t{hash} * (sets_ >> group_bits_);
+          const auto group = static_cast<std::uint32_t>(product >> 32);
+          set[i] = group << group_bits_ | ((line[i] ^ hash) & group_mask_);
           tag[i] = static_cast<std::uint32_t>(product);
         }
         return;
@@ -125,7 +138,15 @@ class SetMap {
   std::uint32_t stripe_bits_;
   std::uint32_t channel_bits_;
   std::uint32_t set_bits_;
+  std::uint32_t group_bits_;
+  std::uint32_t group_mask_;
 };
+
+/// The die whose L2 stands before the memory of a line, where lines have a home; `tag` is one of
+/// hashed sets, equal for the lines of a page.
+inline std::uint32_t home_die(std::uint32_t set, std::uint32_t tag, std::uint32_t dies) {
+  return scale_hash(hash_line(tag ^ set * 0x9e3779b1U), dies);
+}
 
 /// How many last-level sets stand behind one L2 set (at least one). The last level holds lines as
 /// long as L2's, whatever the model says of its own: its capacity is kept, not its line count.

@@ -30,6 +30,7 @@ struct RequestUnits {
       bytes[mask] = static_cast<std::uint16_t>(std::popcount(mask) * kSectorBytes);
       read[mask] = count(mask, l2.read_request_bytes);
       write[mask] = count(mask, l2.write_request_bytes);
+      fill[mask] = pieces(mask, l2.fill_bytes);
     }
   }
   [[nodiscard]] std::uint32_t of(AccessKind kind, std::uint8_t sectors) const {
@@ -38,8 +39,20 @@ struct RequestUnits {
   std::array<std::uint16_t, 256> bytes{};
   std::array<std::uint8_t, 256> read{};
   std::array<std::uint8_t, 256> write{};
+  std::array<std::uint8_t, 256> fill{};  ///< sectors that come when those of the mask are missing
 
  private:
+  /// The mask, grown to whole pieces of `unit` bytes.
+  static std::uint8_t pieces(std::uint32_t mask, std::uint32_t unit) {
+    const std::uint32_t sectors = unit / kSectorBytes;
+    std::uint32_t whole = mask;
+    for (std::uint32_t s = 0; s < 8; s += sectors) {
+      const std::uint32_t piece = ((1U << sectors) - 1U) << s;
+      if ((mask & piece) != 0) whole |= piece;
+    }
+    return static_cast<std::uint8_t>(whole);
+  }
+
   /// Pieces of `unit` bytes that the mask touches.
   static std::uint8_t count(std::uint32_t mask, std::uint32_t unit) {
     const std::uint32_t sectors = unit < kSectorBytes ? 1 : unit / kSectorBytes;

@@ -37,7 +37,8 @@ std::vector<StepWork> interval_work(const LineTemplate& lines, const Machine& ma
     const Cost& c = interval.cost;
     const double clocks = std::max(
         {c.vector_ops / machine.vector_ops_per_clk, c.matrix_flops / machine.matrix_flops_per_clk,
-         c.lds_bytes / machine.lds_bytes_per_clk, c.instructions / machine.instructions_per_clk});
+         c.lds_bytes / machine.lds_bytes_per_clk, c.instructions / machine.instructions_per_clk,
+         interval.l1_clocks});
     StepWork step = {clocks / machine.clock_ghz, interval.request_end - next, 0};
     for (; next < interval.request_end; ++next) {
       step.l2_bytes += units.bytes[lines.requests[next].sectors];
@@ -52,9 +53,11 @@ namespace {
 SimResult replay(const Prepared& p, const auto& source, double share, std::uint32_t dies,
                  std::span<const std::uint32_t> permutation) {
   using Source = std::remove_cvref_t<decltype(source)>;
+  if (p.machine.lines_have_home != 0)  // its sets are hashed, so its tags wide
+    return Replay<std::uint32_t, Source, true>(p, source, share, dies).run(permutation);
   const bool narrow = p.l2_set.largest_tag(p.lines.num_lines) < WayGroup<std::uint16_t>::kNone;
-  return narrow ? Replay<std::uint16_t, Source>(p, source, share, dies).run(permutation)
-                : Replay<std::uint32_t, Source>(p, source, share, dies).run(permutation);
+  return narrow ? Replay<std::uint16_t, Source, false>(p, source, share, dies).run(permutation)
+                : Replay<std::uint32_t, Source, false>(p, source, share, dies).run(permutation);
 }
 
 }  // namespace

@@ -19,16 +19,21 @@ namespace {
 constexpr double kRequestsPerStep = 1;
 constexpr std::uint32_t kMaxSampledSets = 65536;
 
-/// L2 set -> number among the chosen sets, -1 = not chosen; at least one is.
-std::vector<std::int32_t> choose_sets(std::uint32_t sets, double share, std::uint64_t seed,
-                                      std::uint32_t& chosen) {
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> order(sets);
-  for (std::uint32_t s = 0; s < sets; ++s) order[s] = {mix64(seed * 0x10001 + s), s};
-  const auto wanted = static_cast<std::uint32_t>(std::llround(share * sets));
-  chosen = std::clamp(wanted, 1U, std::min(sets, kMaxSampledSets));
-  std::nth_element(order.begin(), order.begin() + chosen - 1, order.end());
+/// L2 set -> number among the chosen sets, -1 = not chosen. Sets are chosen in groups of
+/// `together`, at least one group.
+std::vector<std::int32_t> choose_sets(std::uint32_t sets, std::uint32_t together, double share,
+                                      std::uint64_t seed, std::uint32_t& chosen) {
+  const std::uint32_t groups = sets / together;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> order(groups);
+  for (std::uint32_t g = 0; g < groups; ++g) order[g] = {mix64(seed * 0x10001 + g), g};
+  const auto wanted = static_cast<std::uint32_t>(std::llround(share * groups));
+  const std::uint32_t taken = std::clamp(wanted, 1U, std::min(groups, kMaxSampledSets / together));
+  std::nth_element(order.begin(), order.begin() + taken - 1, order.end());
   std::vector<std::int32_t> compact(sets, -1);
-  for (std::uint32_t i = 0; i < chosen; ++i) compact[order[i].second] = 0;
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    for (std::uint32_t s = 0; s < together; ++s) compact[order[i].second * together + s] = 0;
+  }
+  chosen = taken * together;
   std::int32_t next = 0;
   for (std::int32_t& c : compact) {
     if (c == 0) c = next++;
@@ -137,7 +142,7 @@ const Sample* parent_of(const Prepared& p, const Sample& s) {
 Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned threads) {
   Sample s;
   s.seed = seed;
-  s.compact = choose_sets(p.l2_set.sets(), share, seed, s.sets);
+  s.compact = choose_sets(p.l2_set.sets(), p.l2_set.page_sets(), share, seed, s.sets);
   s.stride = intervals_per_step(p, static_cast<double>(s.sets) / p.l2_set.sets());
   if (const Sample* parent = parent_of(p, s)) {
     From<SampleSource> from = {SampleSource(p, *parent), std::vector<std::int32_t>(parent->sets),

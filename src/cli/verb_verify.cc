@@ -183,10 +183,9 @@ std::string printed(const Findings& f, const std::string& language, const Machin
     throw Error(Exit::kCheckFailed,
                 "nothing printed: no condition was found under which this formula is a bijection");
   PrintOptions options;
-  const std::vector<std::uint32_t>& dies = f.range.num_xcds;  // with --xcds just that
-  options.num_xcds = f.launch           ? f.launch->shape.num_xcds
-                     : dies.size() == 1 ? dies.front()
-                                        : machine.dies;
+  options.num_xcds = f.launch                       ? f.launch->shape.num_xcds
+                     : f.range.num_xcds.size() == 1 ? f.range.num_xcds.front()
+                                                    : machine.dies;
   options.cus_per_xcd = machine.cus_per_die;
   if (f.guard) options.guard = f.guard->guard;
   // The text of the formula, comments included, is printed too: only the proof is added.

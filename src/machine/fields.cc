@@ -33,7 +33,13 @@ constexpr auto kMachineFields = std::to_array<Field<Machine>>({
     {"instructions_per_clk", &Machine::instructions_per_clk, 10000},
     {"fabric_bytes_per_clk", &Machine::fabric_bytes_per_clk, 1e6},
     {"hbm_bytes_per_ns", &Machine::hbm_bytes_per_ns, 1e6},
+    {"lines_have_home", &Machine::lines_have_home, 1, kZeroAllowed},
+    {"merge_groups_per_die", &Machine::merge_groups_per_die, 1024, kZeroAllowed},
+    {"merge_ns", &Machine::merge_ns, 1e6, kZeroAllowed},
     {"hbm_latency_ns", &Machine::hbm_latency_ns, 1e6},
+    {"hbm_open_pages", &Machine::hbm_open_pages, 1 << 20, kZeroAllowed},
+    {"hbm_activate_bytes", &Machine::hbm_activate_bytes, 65536, kZeroAllowed},
+    {"hbm_write_activate_bytes", &Machine::hbm_write_activate_bytes, 65536, kZeroAllowed},
     {"jitter", &Machine::jitter, 1, kZeroAllowed},
     {"error_time", &Machine::error_time, 1, kZeroAllowed},
     {"error_l2_points", &Machine::error_l2_points, 100, kZeroAllowed},
@@ -50,6 +56,13 @@ constexpr auto kCacheFields = std::to_array<Field<CacheModel>>({
     {"latency_ns", &CacheModel::latency_ns, 1e6},
 });
 
+constexpr auto kL2Fields = std::to_array<Field<CacheModel>>({
+    {"read_request_bytes", &CacheModel::read_request_bytes, 128},
+    {"write_request_bytes", &CacheModel::write_request_bytes, 128},
+    {"fill_bytes", &CacheModel::fill_bytes, 128},
+    {"store_misses", &CacheModel::store_misses, 1, kZeroAllowed},
+});
+
 constexpr std::array<std::string_view, 2> kDispatchWords = {"round-robin-per-die", "single-queue"};
 constexpr std::array<std::string_view, 3> kSetIndexWords = {"bits", "hashed", "hashed-channels"};
 
@@ -57,6 +70,7 @@ constexpr std::array<std::string_view, 3> kSetIndexWords = {"bits", "hashed", "h
 
 std::span<const Field<Machine>> machine_fields() { return kMachineFields; }
 std::span<const Field<CacheModel>> cache_fields() { return kCacheFields; }
+std::span<const Field<CacheModel>> l2_fields() { return kL2Fields; }
 std::span<const std::string_view> dispatch_words() { return kDispatchWords; }
 std::span<const std::string_view> set_index_words() { return kSetIndexWords; }
 

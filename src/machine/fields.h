@@ -24,6 +24,7 @@ struct Field {
 
 std::span<const Field<Machine>> machine_fields();
 std::span<const Field<CacheModel>> cache_fields();  ///< below l1, l2 and llc
+std::span<const Field<CacheModel>> l2_fields();     ///< below l2 alone
 
 /// The words for a policy in a file; the position is the value of the enumeration.
 std::span<const std::string_view> dispatch_words();

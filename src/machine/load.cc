@@ -36,6 +36,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kKinds = {"documented", "measured", "memory",
                                                     "calibrated"};
+constexpr std::uint32_t kSector = 32;
 constexpr std::size_t kMaxBases = 4;  // a chain longer than this is a circle
 
 using Lines = std::map<std::string, std::uint32_t>;
@@ -85,7 +86,11 @@ class Reader {
     check_power_of_two("wave", machine.wave);
     check_cache("l1", machine.l1);
     check_cache("l2", machine.l2);
+    check_piece("l2.read_request_bytes", machine.l2.read_request_bytes);
+    check_piece("l2.write_request_bytes", machine.l2.write_request_bytes);
+    check_piece("l2.fill_bytes", machine.l2.fill_bytes);
     if (machine.llc) check_cache("llc", *machine.llc);
+    if (machine.lines_have_home != 0) check_homes(machine);
   }
 
  private:
@@ -116,8 +121,15 @@ class Reader {
     if (!node) return;
     if (!node->is_table())
       throw error(node->source().begin.line, fmt::format("'{}' must be a table", name));
-    check_keys(*node->as_table(), cache_fields(), name + ".", {});
+    std::vector<std::string> extra;
+    if (name == "l2") {
+      for (const auto& field : l2_fields()) extra.emplace_back(field.key);
+    }
+    check_keys(*node->as_table(), cache_fields(), name + ".", extra);
     apply_fields(*node->as_table(), cache_fields(), name + ".", sources, cache_of(), machine);
+    if (name == "l2") {
+      apply_fields(*node->as_table(), l2_fields(), name + ".", sources, cache_of(), machine);
+    }
   }
 
   template <typename Owner>
@@ -234,6 +246,7 @@ class Reader {
       throw error(0, fmt::format("'{}' is missing", key));
     };
     for (const auto& field : machine_fields()) require(std::string(field.key));
+    for (const auto& field : l2_fields()) require(fmt::format("l2.{}", field.key));
     for (const std::string_view cache : {"l1", "l2", "llc"})
       if (cache != "llc" || machine.llc)
         for (const auto& field : cache_fields()) require(fmt::format("{}.{}", cache, field.key));
@@ -244,9 +257,15 @@ class Reader {
       throw error(line_of(key), fmt::format("'{}' is {}; it must be a power of two", key, value));
   }
 
+  void check_piece(const std::string& key, std::uint32_t bytes) const {
+    check_power_of_two(key, bytes);
+    if (bytes < kSector)
+      throw error(line_of(key),
+                  fmt::format("'{}' is {}, less than a sector of {} bytes", key, bytes, kSector));
+  }
+
   void check_cache(const std::string& name, const CacheModel& cache) const {
     check_power_of_two(name + ".line_bytes", cache.line_bytes);
-    constexpr std::uint32_t kSector = 32;
     if (cache.line_bytes < kSector)
       throw error(line_of(name + ".line_bytes"),
                   fmt::format("'{}.line_bytes' is {}, less than a sector of {} bytes", name,
@@ -266,6 +285,18 @@ class Reader {
       throw error(line_of(name + ".interleave_bytes"),
                   fmt::format("'{}.interleave_bytes' is {}, less than a line of {} bytes", name,
                               cache.interleave_bytes, cache.line_bytes));
+  }
+
+  /// What the replay of dies that fetch from each other relies on.
+  void check_homes(const Machine& machine) const {
+    const auto require = [&](bool given, const char* what) {
+      if (given) return;
+      throw error(line_of("lines_have_home"),
+                  fmt::format("'lines_have_home' is 1, which is modelled only with {}", what));
+    };
+    require(machine.dispatch == Dispatch::kSingleQueue, "dispatch = single-queue");
+    require(machine.l2.index == SetIndex::kHashed, "l2.index = hashed");
+    require(!machine.llc, "no [llc]");
   }
 
   /// 0 (no line shown) where the value comes from the base.

@@ -2,6 +2,7 @@
 #include "trace/lines.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <map>
 
@@ -100,12 +101,15 @@ LineTemplate make_line_template(const Trace& trace, const Template& t,
   L1 l1(l1_sets(machine), machine.l1, blocks_per_cu);
   std::size_t next = 0;
   for (const Interval& interval : t.intervals) {
+    double l1_clocks = 0;
     for (; next < interval.event_end; ++next) {
       const Event& e = t.events[next];
       const std::uint64_t anchor_line = static_cast<std::uint64_t>(anchors[e.slot]) / line_bytes;
       const auto address = static_cast<std::uint64_t>(anchors[e.slot] + e.offset);
       for_each_line(trace.patterns[e.pattern], address, line_bytes,
                     [&](std::uint64_t line, std::uint8_t sectors) {
+                      const double bytes = std::popcount(sectors) * double{kSectorBytes};
+                      l1_clocks += std::max(1.0, bytes / machine.l1.bytes_per_clk);
                       if (e.kind == AccessKind::kLoad) {
                         if (reads_whole_line) sectors = full;
                         ++out.l1_requests;
@@ -118,7 +122,8 @@ LineTemplate make_line_template(const Trace& trace, const Template& t,
                                               e.slot, e.kind, sectors});
                     });
     }
-    out.intervals.push_back({static_cast<std::uint32_t>(out.requests.size()), interval.cost});
+    out.intervals.push_back(
+        {static_cast<std::uint32_t>(out.requests.size()), interval.cost, l1_clocks});
   }
   return out;
 }

@@ -34,6 +34,9 @@ struct LineRequest {
 struct LineInterval {
   std::uint32_t request_end;
   Cost cost;
+  /// Clocks that L1 is busy with what the interval loads and stores, hits included: one for each
+  /// line of a wave instruction, more where its sectors take longer.
+  double l1_clocks;
 };
 
 struct LineTemplate {

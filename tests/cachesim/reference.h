@@ -95,6 +95,8 @@ class Reference {
     l2_free_.assign(m_.dies, 0);
     fabric_free_.assign(m_.dies, 0);
     cu_free_.assign(std::size_t{m_.dies} * m_.cus_per_die, 0);
+    under_way_.clear();
+    open_.clear();
     llc_free_ = hbm_free_ = hbm_busy_ = 0;
     deal(permutation);
     replay();
@@ -106,6 +108,7 @@ class Reference {
   struct Slot {
     std::uint32_t die = 0;
     std::uint32_t cu = 0;
+    std::uint32_t merge_group = 0;  // of its die
     std::uint64_t ticks = 0;
     bool retired = false;
     std::uint64_t index = 0;
@@ -115,6 +118,8 @@ class Reference {
     double misses = 0, llc_misses = 0, fabric = 0, llc = 0, hbm = 0;
   };
   struct Traffic {
+    double now = 0;
+    std::uint32_t merge_group = 0;
     double requests = 0, misses = 0, llc_misses = 0;
     double l2 = 0, fabric = 0, llc = 0, hbm = 0;
   };
@@ -129,10 +134,14 @@ class Reference {
       queues_[per_die ? p / m_.dispatch_chunk % m_.dies : 0].emplace_back(p, permutation[p]);
     }
     slots_.clear();
+    const std::uint32_t run = !per_die && m_.cus_per_die % 2 == 0 ? 2 : 1;
     for (std::uint32_t round = 0; round < blocks_per_cu_; ++round) {
-      for (std::uint32_t cu = 0; cu < m_.cus_per_die; ++cu) {
+      for (std::uint32_t cu = 0; cu < m_.cus_per_die; cu += run) {
         for (std::uint32_t die = 0; die < m_.dies; ++die) {
-          slots_.push_back({die, die * m_.cus_per_die + cu});
+          for (std::uint32_t i = 0; i < run; ++i) {
+            const std::uint32_t groups = std::max(1U, m_.merge_groups_per_die);
+            slots_.push_back({die, die * m_.cus_per_die + cu + i, (cu / run) % groups});
+          }
         }
       }
     }
@@ -187,12 +196,17 @@ class Reference {
 
   double step_end(Slot& slot, const Step& step, double now) {
     Traffic traffic;
-    for (const Request& r : step.requests) request(slot.die, r, traffic);
+    traffic.now = now;
+    traffic.merge_group = slot.merge_group;
+    for (const Request& r : step.requests) {
+      m_.lines_have_home != 0 ? homed(slot.die, r, traffic) : request(slot.die, r, traffic);
+    }
     const Cost& c = step.cost;
     double compute =
         std::max(c.vector_ops / m_.vector_ops_per_clk, c.matrix_flops / m_.matrix_flops_per_clk);
     compute = std::max(compute, c.lds_bytes / m_.lds_bytes_per_clk);
-    compute = std::max(compute, c.instructions / m_.instructions_per_clk) / m_.clock_ghz;
+    compute = std::max(compute, c.instructions / m_.instructions_per_clk);
+    compute = std::max(compute, step.l1_clocks) / m_.clock_ghz;
     if (m_.jitter > 0) {
       const std::uint64_t h = mix64(slot.index << 32 | slot.step);
       compute *= 1 + m_.jitter * (static_cast<double>(h >> 11) * 0x1p-52 - 1);
@@ -243,7 +257,7 @@ class Reference {
     double missed = 0;
     if (load) missed = pieces(missing, m_.l2.read_request_bytes);
     if (r.kind == AccessKind::kAtomic && missing != 0) missed = units;
-    if (r.kind == AccessKind::kStore && before == 0) missed = 1;
+    if (r.kind == AccessKind::kStore && before == 0) missed = m_.l2.store_misses;
     if (r.kind != AccessKind::kStore && missing != 0) below(line, missing, false, traffic);
     if (victim.dirty != 0) below(victim.line, victim.dirty, true, traffic);
     traffic.requests += 1;
@@ -252,6 +266,116 @@ class Reference {
     result_.per_domain[die].l2.requests += units;
     result_.per_domain[die].l2.hits += units - missed;
     result_.misses_by_buffer[r.buffer] += missed;
+  }
+
+  /// The same where lines have a home die. Loads may meet on the way; a load looks into its own L2,
+  /// then into the home's; anything else goes to the home alone.
+  void homed(std::uint32_t die, const Request& r, Traffic& traffic) {
+    const auto line = static_cast<std::uint32_t>(r.line - first_line_);
+    const bool load = r.kind == AccessKind::kLoad;
+    const double units =
+        pieces(r.sectors, load ? m_.l2.read_request_bytes : m_.l2.write_request_bytes);
+    traffic.requests += 1;
+    traffic.l2 += sector_bytes(r.sectors);  // the answers are not merged
+    if (load && m_.merge_groups_per_die > 0 && met(die, line, r.sectors, traffic)) {
+      result_.merged_requests += units;
+      return;
+    }
+    const auto [set, tag] = set_of_(line);
+    const std::uint32_t home = cachesim::home_die(set / set_of_.page_sets(), tag, m_.dies);
+    std::uint32_t missing = r.sectors;
+    double missed = 0;
+    if (load) {
+      missing &= ~homed_access(die, line, r.sectors, false, traffic);
+      missed = pieces(missing, m_.l2.read_request_bytes);
+      missing = filled(missing);
+      add(die, line, missing);
+    }
+    if (missing != 0 && (!load || home != die)) {
+      if (home != die) traffic.fabric += sector_bytes(missing);
+      const std::uint32_t before = homed_access(home, line, missing, !load, traffic);
+      missing &= ~before;
+      if (r.kind == AccessKind::kStore) missed = before == 0 ? m_.l2.store_misses : 0;
+      if (r.kind == AccessKind::kAtomic) missed = missing != 0 ? units : 0;
+    }
+    if (missing != 0 && r.kind != AccessKind::kStore) {
+      missing = filled(missing);
+      add(home, line, missing);
+      traffic.llc_misses += 1;
+      traffic.hbm += sector_bytes(missing);
+      result_.hbm_read_bytes += sector_bytes(missing);
+      open_page(line, m_.hbm_activate_bytes, traffic);
+    }
+    traffic.misses += missed > 0 ? 1 : 0;
+    result_.per_domain[die].l2.requests += units;
+    result_.per_domain[die].l2.hits += units - missed;
+    result_.misses_by_buffer[r.buffer] += missed;
+  }
+
+  /// What leaves takes the dirty sectors of its page along, to memory.
+  std::uint32_t homed_access(std::uint32_t die, std::uint32_t line, std::uint32_t sectors,
+                             bool write, Traffic& traffic) {
+    Line victim;
+    const std::uint32_t before = l2_[die].access(set_of_(line).set, line, sectors, write, victim);
+    if (victim.dirty == 0) return before;
+    double bytes = sector_bytes(victim.dirty);
+    for (auto& [set, lines] : l2_[die].sets) {
+      for (Line& l : lines) {
+        if (page_of(l.line) != page_of(victim.line)) continue;
+        bytes += sector_bytes(l.dirty);
+        l.dirty = 0;
+      }
+    }
+    traffic.hbm += bytes;
+    result_.hbm_write_bytes += bytes;
+    open_page(victim.line, m_.hbm_write_activate_bytes, traffic);
+    return before;
+  }
+
+  /// Pages that one bank holds one after the other are told apart by the bank's number.
+  void open_page(std::uint32_t line, double cost, Traffic& traffic) {
+    if (m_.hbm_open_pages == 0) return;
+    const auto [set, tag] = set_of_(line);
+    const std::uint32_t bank = cachesim::scale_hash(
+        cachesim::hash_line(tag ^ set / set_of_.page_sets()), m_.hbm_open_pages);
+    const auto open = open_.find(bank);
+    if (open != open_.end() && open->second == page_of(line)) return;
+    open_[bank] = page_of(line);
+    traffic.hbm += cost;
+  }
+
+  [[nodiscard]] std::uint32_t page_of(std::uint32_t line) const {
+    return line / set_of_.page_sets();
+  }
+
+  void add(std::uint32_t die, std::uint32_t line, std::uint32_t sectors) {
+    for (Line& l : l2_[die].sets[set_of_(line).set]) {
+      if (l.line == line) l.valid |= sectors;
+    }
+  }
+
+  [[nodiscard]] std::uint32_t filled(std::uint32_t sectors) const {
+    const std::uint32_t unit = m_.l2.fill_bytes / 32;
+    std::uint32_t whole = 0;
+    for (std::uint32_t s = 0; s < 4; ++s) {
+      for (std::uint32_t t = 0; t < 4; ++t) {
+        if ((sectors >> t & 1U) != 0 && s / unit == t / unit) whole |= 1U << s;
+      }
+    }
+    return whole;
+  }
+
+  /// Loads under way, one for each place that a hash of the line tells, by group of CUs.
+  bool met(std::uint32_t die, std::uint32_t line, std::uint32_t sectors, const Traffic& traffic) {
+    const auto [set, tag] = set_of_(line);
+    const std::uint32_t place = cachesim::hash_line(tag ^ set * 0x85ebca77U) % 8192;
+    const std::uint32_t group = die * m_.merge_groups_per_die + traffic.merge_group;
+    UnderWay& u = under_way_[{group, place}];
+    const auto now = static_cast<float>(traffic.now);
+    const bool same = u.line == line && now < u.until;
+    if (same && (sectors & ~u.sectors) == 0) return true;
+    u = {line, now + static_cast<float>(m_.merge_ns), same ? u.sectors | sectors : sectors};
+    return false;
   }
 
   /// Traffic below L2: through the last level where there is one, else straight to memory.
@@ -316,6 +440,12 @@ class Reference {
     }
   }
 
+  struct UnderWay {
+    std::uint32_t line = 0;
+    float until = 0;
+    std::uint32_t sectors = 0;
+  };
+
   const Machine& m_;
   const Trace& trace_;
   std::uint32_t blocks_per_cu_;
@@ -325,6 +455,8 @@ class Reference {
   SimResult result_;
   std::vector<LruCache> l2_;
   LruCache llc_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, UnderWay> under_way_;
+  std::map<std::uint32_t, std::uint32_t> open_;  // bank -> page
   std::vector<std::list<std::pair<std::uint64_t, std::uint32_t>>> queues_;
   std::vector<double> gates_;
   std::vector<std::uint64_t> begun_;

@@ -84,8 +84,8 @@ TEST(Verify, PrintsCodeWithItsGuard) {
   EXPECT_THAT(run({"verify", "die-contiguous", "--print", "triton"}).out, HasSubstr("@triton.jit"));
   EXPECT_THAT(run({"verify", "die-contiguous", "--print", "cuda", "-m", "h200"}).out,
               HasSubstr("num_xcds = 2"));
-  EXPECT_THAT(run({"verify", "die-contiguous", "--print", "cuda", "--xcds", "2"}).out,
-              HasSubstr("num_xcds = 2;"));
+  EXPECT_THAT(run({"verify", "die-contiguous", "--print", "cuda", "--xcds", "3"}).out,
+              HasSubstr("num_xcds = 3"));
   const ChildResult refused = run({"verify", "pid = 0;", "--print", "hip"});
   EXPECT_EQ(refused.exit_status, 1);
   EXPECT_THAT(refused.err, HasSubstr("nothing printed"));

@@ -18,6 +18,7 @@ const Provenance* find(const Machine& machine, const std::string& key) {
 
 std::set<std::string> expected_keys(const Machine& machine) {
   std::set<std::string> keys;
+  for (const auto& field : l2_fields()) keys.insert("l2." + std::string(field.key));
   for (const auto& field : machine_fields()) keys.insert(std::string(field.key));
   for (const auto& field : cache_fields()) {
     keys.insert("l1." + std::string(field.key));

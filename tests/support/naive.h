@@ -4,6 +4,7 @@
 // agreement of the two means something.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -25,6 +26,7 @@ struct Request {
 struct Step {
   std::vector<Request> requests;
   Cost cost;
+  double l1_clocks = 0;
 };
 
 struct Block {
@@ -82,6 +84,9 @@ inline Block lines_of_block(const Trace& trace, const Machine& machine, std::uin
       const auto address = static_cast<std::uint64_t>(
           trace.anchors[trace.blocks[block].first_anchor + e.slot] + e.offset);
       for (auto [line, sectors] : coalesce(trace.patterns[e.pattern], address, line_bytes)) {
+        double asked = 0;
+        for (int s = 0; s < 8; ++s) asked += (sectors >> s & 1) * 32.0;
+        step.l1_clocks += std::max(1.0, asked / machine.l1.bytes_per_clk);
         if (e.kind == AccessKind::kLoad) {
           if (machine.l2.read_request_bytes >= line_bytes) {
             sectors = static_cast<std::uint8_t>((1U << (line_bytes / 32)) - 1);

@@ -43,6 +43,21 @@ inline CacheModel random_cache(Random& random, std::uint32_t line_bytes) {
   return c;
 }
 
+/// NVIDIA's way: partitions of one L2, sectors, merged loads, pages of memory.
+inline void give_homes(Random& random, Machine& m) {
+  m.lines_have_home = 1;
+  m.llc.reset();
+  m.l2.index = SetIndex::kHashed;
+  m.l2.read_request_bytes = m.l2.write_request_bytes = 32;
+  m.l2.fill_bytes = one_of(random, {32U, 64U});
+  m.l2.store_misses = 0;
+  m.merge_groups_per_die = static_cast<std::uint32_t>(random.below(3));
+  m.merge_ns = uniform(random, 0, 1000);
+  m.hbm_open_pages = static_cast<std::uint32_t>(random.below(20));
+  m.hbm_activate_bytes = static_cast<double>(random.below(100));
+  m.hbm_write_activate_bytes = static_cast<double>(random.below(100));
+}
+
 inline Machine random_machine(Random& random) {
   Machine m;
   m.name = "random";
@@ -55,6 +70,7 @@ inline Machine random_machine(Random& random) {
   m.clock_ghz = uniform(random, 0.5, 3);
   const auto line_bytes = one_of(random, {128U, 64U});
   m.l1 = random_cache(random, one_of(random, {128U, 64U}));
+  m.l1.bytes_per_clk = uniform(random, 16, 256);
   m.l2 = random_cache(random, line_bytes);
   if (coin(random)) {
     m.llc = random_cache(random, line_bytes);
@@ -64,6 +80,7 @@ inline Machine random_machine(Random& random) {
   m.hbm_bytes_per_ns = uniform(random, 16, 256);
   m.hbm_latency_ns = uniform(random, 0, 500);
   m.jitter = coin(random) ? 0 : uniform(random, 0, 0.3);
+  if (m.dispatch == Dispatch::kSingleQueue && coin(random)) give_homes(random, m);
   return m;
 }
 

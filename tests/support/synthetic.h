@@ -26,7 +26,7 @@ inline Machine mi300x() {
   m.clock_ghz = 2.1;
   m.vector_ops_per_clk = 256;
   m.matrix_flops_per_clk = 2048;
-  m.l1 = {.bytes = 32768, .line_bytes = 128, .ways = 64};
+  m.l1 = {.bytes = 32768, .line_bytes = 128, .ways = 64, .bytes_per_clk = 64};
   m.l2 = {.bytes = 4 << 20,
           .line_bytes = 128,
           .ways = 16,

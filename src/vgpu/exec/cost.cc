@@ -3,9 +3,14 @@
 // quarter of the rate, and division and library functions are sequences of about ten and thirty
 // instructions. What the code generator folds away (casts, constant offsets, vector plumbing) is
 // free.
+//
+// CUDA's wmma is here a header that computes fragments with shuffles (device/cuda/mma.h); it is
+// counted as the matrix instructions that it stands for: a product of its inner loop is two flops a
+// lane, its index arithmetic is nothing, and its loads are wide.
 #include "vgpu/exec/cost.h"
 
 #include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
@@ -91,23 +96,59 @@ double call_weight(const llvm::CallInst& call) {
   return given ? 0 : 1;
 }
 
+constexpr double kWarpLanes = 32;          // of a program that has wmma
+constexpr double kFragmentLoadBytes = 16;  // a lane, of one instruction
+
+enum class Wmma { kNone, kFragment, kProduct };
+
+/// What of device/cuda/mma.h an instruction was inlined from.
+Wmma part_of_wmma(const llvm::Instruction& i) {
+  Wmma part = Wmma::kNone;
+  for (const llvm::DILocation* at = i.getDebugLoc(); at != nullptr; at = at->getInlinedAt()) {
+    if (!at->getFilename().ends_with("/mma.h")) continue;
+    part = Wmma::kFragment;
+    const llvm::DISubprogram* function = at->getScope()->getSubprogram();
+    if (function != nullptr && function->getName().starts_with("mma_sync")) return Wmma::kProduct;
+  }
+  return part;
+}
+
+/// A product of wmma's inner loop; with more than one lane's worth in it where it is a vector.
+double products(const llvm::Instruction& i) {
+  bool multiplies = i.getOpcode() == llvm::Instruction::FMul ||
+                    (i.getOpcode() == llvm::Instruction::Mul && i.getType()->isIntegerTy(32));
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i)) {
+    const llvm::Intrinsic::ID id = call->getIntrinsicID();
+    multiplies = id == llvm::Intrinsic::fma || id == llvm::Intrinsic::fmuladd;
+  }
+  if (!multiplies) return 0;
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(i.getType());
+  return vector != nullptr ? vector->getNumElements() : 1;
+}
+
 }  // namespace
 
 void add_cost(Block& block, const llvm::Instruction& i, bool uniform) {
+  const Wmma part = part_of_wmma(i);
+  if (part == Wmma::kProduct) {
+    block.matrix_flops += 2 * kWarpLanes * products(i);
+    return;
+  }
   const llvm::DataLayout& layout = i.getModule()->getDataLayout();
   const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&i);
   const bool atomic = llvm::isa<llvm::AtomicRMWInst>(i) || llvm::isa<llvm::AtomicCmpXchgInst>(i);
   if (atomic) pointer = i.getOperand(0);
   if (pointer != nullptr) {
-    block.instructions += 1;
     const llvm::Type* type = llvm::isa<llvm::StoreInst>(i) ? i.getOperand(0)->getType()
                              : atomic                      ? i.getOperand(1)->getType()
                                                            : i.getType();
-    if (pointer->getType()->getPointerAddressSpace() == kLdsSpace)
-      block.lane_lds_bytes += static_cast<double>(
-          layout.getTypeStoreSize(const_cast<llvm::Type*>(type)).getFixedValue());
+    const auto bytes =
+        static_cast<double>(layout.getTypeStoreSize(const_cast<llvm::Type*>(type)).getFixedValue());
+    block.instructions += part == Wmma::kFragment ? bytes / kFragmentLoadBytes : 1;
+    if (pointer->getType()->getPointerAddressSpace() == kLdsSpace) block.lane_lds_bytes += bytes;
     return;
   }
+  if (part == Wmma::kFragment) return;
   double each = weight(i);
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&i)) {
     const llvm::Function* callee = call->getCalledFunction();
