@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "validate/statistics.h"
 
@@ -82,15 +83,33 @@ struct Pairs {
   std::vector<double> predicted;
 };
 
-std::vector<Pairs> by_launch(const Group& group, Value Measured::* measured,
-                             double Predicted::* predicted) {
+std::vector<Pairs> bandwidths_by_launch(const Group& group) {
   std::vector<Pairs> result;
   for (const JudgedPoint* p : group.points) {
-    const Value m = p->point->measured.*measured;
+    const Value m = p->point->measured.bandwidth;
     if (!m) continue;
     if (result.empty() || result.back().launch != p->launch) result.push_back({p->launch, {}, {}});
     result.back().measured.push_back(*m);
-    result.back().predicted.push_back(p->predicted.*predicted);
+    result.back().predicted.push_back(p->predicted.bandwidth);
+  }
+  return result;
+}
+
+/// One entry a permutation.
+std::vector<Pairs> times_by_launch(const Group& group) {
+  std::vector<Pairs> result;
+  std::map<std::pair<const MeasuredLaunch*, std::size_t>, std::vector<double>> measured;
+  for (const JudgedPoint* p : group.points) {
+    if (const Value m = p->point->measured.time_ms) {
+      measured[{p->launch, p->predicted.permutation}].push_back(*m);
+    }
+  }
+  for (const JudgedPoint* p : group.points) {
+    const auto times = measured.extract({p->launch, p->predicted.permutation});
+    if (times.empty()) continue;
+    if (result.empty() || result.back().launch != p->launch) result.push_back({p->launch, {}, {}});
+    result.back().measured.push_back(median(times.mapped()).value_or(0));
+    result.back().predicted.push_back(p->predicted.time_ms);
   }
   return result;
 }
@@ -137,7 +156,7 @@ Value least_time_rank(const Group& g) {
 
 Value bandwidth_misranked(const Group& g) {
   Value wrong;
-  for (const Pairs& p : by_launch(g, &Measured::bandwidth, &Predicted::bandwidth)) {
+  for (const Pairs& p : bandwidths_by_launch(g)) {
     if (p.measured.size() > 1) wrong = wrong.value_or(0) + misranked(p.measured, p.predicted);
   }
   return wrong;
@@ -168,7 +187,7 @@ constexpr std::array<Statistic, 10> kStatistics = {{
 
 std::vector<TimeRank> time_ranks(const Group& group) {
   std::vector<TimeRank> result;
-  for (const Pairs& p : by_launch(group, &Measured::time_ms, &Predicted::time_ms)) {
+  for (const Pairs& p : times_by_launch(group)) {
     if (const auto correlation = spearman(p.measured, p.predicted)) {
       result.push_back({p.launch, spread(p.measured).value_or(0), *correlation});
     }

@@ -20,8 +20,9 @@ struct Predicted {
   std::optional<double> llc_hit_rate;
   double dram_read_bytes = 0;
   double time_ms = 0;
-  double bandwidth = 0;  ///< bytes asked of L2 a second
-  std::string bound;     ///< the level that binds
+  double bandwidth = 0;         ///< bytes asked of L2 a second
+  std::string bound;            ///< the level that binds
+  std::size_t permutation = 0;  ///< equal numbers within a launch: the same order of blocks
 };
 
 struct JudgedPoint {
@@ -41,7 +42,8 @@ std::optional<double> dram_error(const JudgedPoint& p);
 bool dram_counts(const Source& source, const JudgedPoint& p);
 std::optional<double> predicted_speedup(const JudgedPoint& p);
 
-/// Times of a launch's orders, where at least two were timed.
+/// Times of a launch's orders, where at least two were timed. Orders that are the same permutation
+/// are one, measured several times: their median counts.
 struct TimeRank {
   const MeasuredLaunch* launch = nullptr;
   double spread = 0;       ///< measured: slowest over fastest order, minus 1

@@ -163,6 +163,7 @@ PredictedLaunch predict(const Source& source, const MeasuredLaunch& measured,
                         const std::function<void(const std::string&)>& said) {
   PredictedLaunch result;
   std::vector<Totals> totals(measured.points.size());
+  std::vector<std::size_t> same_order;  // of the kernels' grids, which are alike
   for (const std::string& kernel : measured.kernels) {
     const vgpu::ProgramSpec spec = program_of(source, measured, kernel, machine, settings.threads);
     const std::string name = fmt::format("{} {} {}", source.name, measured.name, kernel);
@@ -182,13 +183,17 @@ PredictedLaunch predict(const Source& source, const MeasuredLaunch& measured,
     for (std::size_t i = 0; i < totals.size(); ++i) {
       totals[i].add(replays[orders.of_point[i]], machine);
     }
+    same_order = orders.of_point;
     result.sampled_share = std::min(result.sampled_share, replays.front().sampled_share);
     if (!result.words.empty()) result.words += "; ";
     result.words +=
         fmt::format("{}, {} a CU ({})", launch_words(launch.trace.grid, launch.trace.block),
                     launch.occupancy.blocks_per_cu, launch.occupancy.limit);
   }
-  for (const Totals& t : totals) result.points.push_back(t.predicted());
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    result.points.push_back(totals[i].predicted());
+    result.points.back().permutation = same_order[i];
+  }
   return result;
 }
 

@@ -24,6 +24,7 @@ class Figures : public testing::Test {
       points[i].launch = &source.launches[i / 3];
       points[i].point = &source.launches[i / 3].points[i % 3];
       points[i].identity = &points[i / 3 * 3];
+      points[i].predicted.permutation = i % 3;
     }
   }
 
@@ -117,6 +118,21 @@ TEST_F(Figures, OnlyLaunchesThatSpreadHaveARanking) {
   EXPECT_DOUBLE_EQ(ranks[1].correlation, -1);
   source.time_spread = 0.03;
   EXPECT_DOUBLE_EQ(*value("time_rank"), -1);
+}
+
+TEST_F(Figures, OneOrderUnderTwoNamesRanksOnce) {
+  const double times[] = {1, 2, 3};
+  const double model[] = {1, 2, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    measured(i).time_ms = times[i];
+    predicted(i).time_ms = model[i];
+  }
+  EXPECT_DOUBLE_EQ(*value("time_rank"), 0);
+  predicted(2).permutation = 0;  // 1 and 3 are the first's: 2 in the middle
+  EXPECT_DOUBLE_EQ(*value("time_rank"), 0);
+  measured(2).time_ms = 1.5;  // now 1.25 against 2
+  EXPECT_DOUBLE_EQ(*value("time_rank"), 1);
+  EXPECT_DOUBLE_EQ(time_ranks(select(source, points, {}))[0].spread, 0.6);
 }
 
 TEST_F(Figures, BandwidthsRankWithinTheirLaunch) {
