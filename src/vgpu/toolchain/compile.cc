@@ -55,7 +55,11 @@ Command language_options(const Unit& unit, const Pieces& pieces) {
   // HIP 5.2's headers ask for the wave's size; clang no longer defines it.
   options.push_back(fmt::format("-D__AMDGCN_WAVEFRONT_SIZE={}", cuda_program ? 32 : 64));
   append(options, {"-include", pieces.prelude.string()});
-  if (cuda_program) append(options, {cuda, "-include", "swizzleperf_cuda.h"});
+  if (cuda_program) {
+    append(options, {cuda, "-include", "swizzleperf_cuda.h"});
+  } else {
+    options.push_back("-I" + pieces.hip_headers.string());
+  }
   return options;
 }
 

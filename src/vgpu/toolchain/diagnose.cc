@@ -59,17 +59,21 @@ namespace {
 struct Library {
   std::string_view header;  ///< how the names of its headers begin
   std::string_view name;
+  std::string_view has = {};  ///< what there is of its kind
 };
 
-constexpr std::array<Library, 31> kLibraries = {{
-    {"cub/", "CUB"},
-    {"thrust/", "Thrust"},
+constexpr std::string_view kCollectives =
+    "only <cub/cub.cuh> and <hipcub/hipcub.hpp> for collectives inside a kernel";
+
+constexpr std::array<Library, 32> kLibraries = {{
+    {"cub/", "CUB", kCollectives},
+    {"thrust/", "Thrust", kCollectives},
     {"cuda/", "libcu++"},
     {"cutlass/", "CUTLASS"},
     {"cute/", "CUTLASS"},
     {"cublas", "cuBLAS"},
     {"cufft", "cuFFT"},
-    {"curand", "cuRAND's host interface"},
+    {"curand", "cuRAND's host interface", "<curand_kernel.h>"},
     {"cusparse", "cuSPARSE"},
     {"cusolver", "cuSOLVER"},
     {"cudnn", "cuDNN"},
@@ -79,8 +83,9 @@ constexpr std::array<Library, 31> kLibraries = {{
     {"npp", "NPP"},
     {"nvshmem", "NVSHMEM"},
     {"mpi.h", "MPI"},
-    {"hipcub/", "hipCUB"},
-    {"rocprim/", "rocPRIM"},
+    {"hipcub/", "hipCUB", kCollectives},
+    {"rocthrust/", "rocThrust", kCollectives},
+    {"rocprim/", "rocPRIM", kCollectives},
     {"rocwmma/", "rocWMMA"},
     {"ck/", "Composable Kernel"},
     {"hipblas", "hipBLAS"},
@@ -120,8 +125,9 @@ std::string missing_library(const std::string& diagnostics) {
   const std::string place = line.substr(0, line.find(": fatal error: "));
   return fmt::format(
       "{}: <{}> belongs to {}, which is not here: the virtual GPU runs kernels that are compiled "
-      "from the program's source; leave out or replace what calls it",
-      place.substr(0, place.rfind(':')), header, library->name);
+      "from the program's source{}; leave out or replace what calls it",
+      place.substr(0, place.rfind(':')), header, library->name,
+      library->has.empty() ? "" : fmt::format(", and has {}", library->has));
 }
 
 namespace {

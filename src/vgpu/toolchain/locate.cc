@@ -40,7 +40,8 @@ Pieces locate_pieces() {
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
           .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h"),
           .launcher = find_piece(home, {"."}, "swizzleperf-launch"),
-          .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda")};
+          .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda"),
+          .hip_headers = find_piece(home, {"device", "../share/swizzleperf"}, "hip")};
 }
 
 std::string find_compiler() {

@@ -12,6 +12,7 @@ struct Pieces {
   std::filesystem::path prelude;          ///< force-included before a HIP program
   std::filesystem::path launcher;         ///< swizzleperf-launch, the program of a launch spec
   std::filesystem::path cuda_headers;     ///< stand for a CUDA toolkit's
+  std::filesystem::path hip_headers;      ///< what later versions of HIP have and 5.2 lacks
 
   /// HIP's header, precompiled for one half ("device", "host"); such a file cannot be moved, so
   /// only a build folder has it.

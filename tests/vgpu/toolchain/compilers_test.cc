@@ -231,10 +231,34 @@ TEST(Refusals, LibrariesByName) {
   const ChildResult result = box.run({"swizzleperf-nvcc", "a.cu", "-lcublas", "-o", "a"});
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_THAT(result.err, HasSubstr("swizzleperf-nvcc: error: -lcublas is not here"));
-  box.write("b.hip", "#include <hip/hip_runtime.h>\n#include <hipcub/hipcub.hpp>\n");
-  const char* const sentence = "b.hip:2: <hipcub/hipcub.hpp> belongs to hipCUB, which is not here";
+  box.write("b.hip", "#include <hip/hip_runtime.h>\n#include <rocprim/rocprim.hpp>\n");
+  const char* const sentence =
+      "b.hip:2: <rocprim/rocprim.hpp> belongs to rocPRIM, which is not here";
   EXPECT_THAT(box.run({"swizzleperf-hipcc", "-c", "b.hip"}).err, HasSubstr(sentence));
-  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err, HasSubstr(sentence));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err,
+              AllOf(HasSubstr(sentence), HasSubstr("<hipcub/hipcub.hpp>")));
+}
+
+/// CUB's collectives are here, its algorithms for the whole device are not.
+TEST(Refusals, DeviceWideAlgorithmsByNameAndLine) {
+  const Sandbox box;
+  const std::string use =
+      "::DeviceReduce::Sum(nullptr, bytes, (int*)nullptr, (int*)nullptr, 1);\n}\n";
+  box.write("a.cu",
+            "#include <cub/device/device_reduce.cuh>\nint main() {\n  size_t bytes;\n  cub" + use);
+  EXPECT_THAT(
+      box.run({"swizzleperf-nvcc", "a.cu"}).err,
+      AllOf(HasSubstr("a.cu:4:20: error: 'DeviceReduce' is unavailable: not supported by the "
+                      "virtual GPU"),
+            HasSubstr("reductions, scans, BlockLoad")));
+  box.write("b.hip", "#include <hipcub/hipcub.hpp>\nint main() {\n  size_t bytes;\n  hipcub" + use);
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err,
+              HasSubstr("b.hip:4:23: 'DeviceReduce' is unavailable: not supported"));
+  box.write("c.cu",
+            "#include <cub/cub.cuh>\n__global__ void k(int* p) {\n"
+            "  cub::BlockMergeSort<int, 64, 1>* sort;\n}\nint main() {}\n");
+  EXPECT_THAT(box.run({"swizzleperf-nvcc", "c.cu"}).err,
+              HasSubstr("c.cu:3:8: error: 'BlockMergeSort"));
 }
 
 }  // namespace
