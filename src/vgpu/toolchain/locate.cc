@@ -44,6 +44,11 @@ Pieces locate_pieces() {
           .hip_headers = find_piece(home, {"device", "../share/swizzleperf"}, "hip")};
 }
 
+bool is_cuda_toolkit(const fs::path& directory) {
+  const auto has = [&](const char* name) { return fs::exists(directory / name); };
+  return has("cuda_runtime_api.h") && has("crt") && !has("swizzleperf_cuda.h");
+}
+
 std::string find_compiler() {
   const auto found = find_program("clang++-22");
   if (!found) throw input_error("clang++-22 is not on PATH: install the package clang-22");

@@ -25,6 +25,9 @@ struct Pieces {
 /// One of our own executables. Throws as locate_pieces does.
 std::filesystem::path locate_compiler(const std::string& name);
 
+/// A directory with the headers of a CUDA toolkit, other than ours.
+bool is_cuda_toolkit(const std::filesystem::path& directory);
+
 /// clang++ as a full path. Throws Error(kInput) when it is not installed.
 std::string find_compiler();
 

@@ -239,6 +239,39 @@ TEST(Refusals, LibrariesByName) {
               AllOf(HasSubstr(sentence), HasSubstr("<hipcub/hipcub.hpp>")));
 }
 
+/// A toolkit among the system's own headers: ours come first, and what ours lack is not mistaken
+/// for ours.
+TEST(Toolkits, AmongTheSystemsHeaders) {
+  const Sandbox box;
+  ASSERT_TRUE(box.shell("mkdir -p toolkit/crt toolkit/lib").ok());
+  for (const char* name :
+       {"cuda_runtime.h", "cuda_runtime_api.h", "vector_types.h", "cuda_fp16.h"}) {
+    box.write(std::string("toolkit/") + name, "struct char1 { int other; };\n");
+  }
+  box.write("toolkit/cublas_v2.h", "#include \"vector_types.h\"\n");
+  box.write("a.cu", std::string("#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n"
+                                "__global__ void k(int* p) {}\n") +
+                        kCudaMain);
+  const std::string with = "CPATH=$PWD/toolkit swizzleperf-nvcc ";
+  const ChildResult made =
+      box.shell(with + "-Itoolkit -isystem toolkit -Ltoolkit/lib -lcudart a.cu -o a && ./a");
+  EXPECT_TRUE(made.ok()) << said(made);
+  box.write("b.cu", "\n#include <cublas_v2.h>\nint main() {}\n");
+  EXPECT_THAT(box.shell(with + "b.cu").err,
+              HasSubstr("b.cu:2: <cublas_v2.h> belongs to cuBLAS, which is not here"));
+  EXPECT_THAT(box.shell(with + "-Itoolkit b.cu").err,
+              HasSubstr("b.cu:2: <cublas_v2.h> belongs to cuBLAS, which is not here"));
+}
+
+TEST(Toolkits, ObjectsOfOtherCompilersAreNamed) {
+  const Sandbox box;
+  box.write("a.cu", std::string("__global__ void k(int* p) {}\n") + kCudaMain);
+  box.write("b.c", "int cudaMalloc(void**, long); int f(void) { return cudaMalloc(0, 0); }\n");
+  ASSERT_TRUE(box.shell("clang-22 -c b.c").ok());
+  EXPECT_THAT(box.run({"swizzleperf-nvcc", "a.cu", "b.o"}).err,
+              HasSubstr("cudaMalloc is called by an object of another compiler"));
+}
+
 /// CUB's collectives are here, its algorithms for the whole device are not.
 TEST(Refusals, DeviceWideAlgorithmsByNameAndLine) {
   const Sandbox box;
