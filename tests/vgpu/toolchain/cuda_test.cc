@@ -32,7 +32,8 @@ TEST_P(CudaProgram, PassesAndIsTraced) {
 INSTANTIATE_TEST_SUITE_P(All, CudaProgram,
                          ::testing::Values("atomics", "ballot", "bfloat16", "cub", "grid_sync",
                                            "grids", "groups", "half2", "intrinsics", "memory",
-                                           "printing", "random", "shuffle", "streams", "wmma"),
+                                           "pipeline", "printing", "random", "rounding", "shuffle",
+                                           "streams", "wmma"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
