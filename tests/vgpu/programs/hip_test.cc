@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "function_pointers", "printing", "device_malloc", "matrix", "matrix_narrow",
                       "buffers", "graphs", "memory_kinds", "modules", "scans_and_sorts",
                       "stencils_and_transforms", "graph_traversal", "particles_and_chance",
-                      "text_and_images", "many_kernels", "hipcub", "rounding"),
+                      "text_and_images", "many_kernels", "hipcub", "rounding", "small_floats"),
     [](const auto& test) { return std::string(test.param); });
 
 TEST(Gfx950, ScaledMatrixInstructions) {

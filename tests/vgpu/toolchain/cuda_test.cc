@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(All, CudaProgram,
                          ::testing::Values("atomics", "ballot", "bfloat16", "cub", "grid_sync",
                                            "grids", "groups", "half2", "intrinsics", "memory",
                                            "pipeline", "printing", "random", "rounding", "shuffle",
-                                           "streams", "wmma"),
+                                           "small_floats", "streams", "wmma"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <cooperative_groups/reduce.h>
 #include <crt/host_defines.h>
 #include <cuda_pipeline.h>
-#include <cuda_texture_types.h>
 #include <device_launch_parameters.h>
 #include <sm_32_intrinsics.h>
+#include <surface_types.h>
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-// CUB as far as it works inside a kernel: the collectives of collectives/, under CUB's names.
+// CUB as far as it works inside a kernel: the collectives of common/, under CUB's names.
 #pragma once
 #pragma clang system_header
 
@@ -16,5 +16,5 @@
 #define CUB_PTX_ARCH 0
 #define CubDebug(e) ((void)0, (e))
 #define SWIZZLEPERF_CUB cub
-#include "../../collectives/missing.h"
+#include "../../common/missing.h"
 #endif

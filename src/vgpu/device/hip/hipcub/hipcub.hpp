@@ -1,4 +1,4 @@
-// hipCUB as far as it works inside a kernel: the collectives of collectives/, under its names.
+// hipCUB as far as it works inside a kernel: the collectives of common/, under its names.
 #pragma once
 #pragma clang system_header
 
@@ -17,4 +17,4 @@
 #define HIPCUB_MIN CUB_MIN
 #define HipcubDebug(e) (e)
 #define SWIZZLEPERF_CUB hipcub
-#include "../../collectives/missing.h"
+#include "../../common/missing.h"
