@@ -11,9 +11,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/parallel.h"
+#include "report/progress.h"
 #include "vgpu/toolchain/shell_build.h"
 
 namespace swizzleperf {
@@ -109,6 +112,9 @@ vgpu::VirtualDevice device_of(const Machine& m) {
   d.blocks = m.blocks_per_cu;
   d.registers_per_lane = m.vgprs_per_lane;
   d.register_granule = m.vgpr_granule;
+  d.most_block_lds_bytes = m.lds_bytes - m.lds_reserved_per_block;
+  constexpr std::uint32_t kUnasked = 48 << 10;  // CUDA gives more only to kernels that ask for it
+  d.block_lds_bytes = nvidia ? kUnasked : d.most_block_lds_bytes;
   return d;
 }
 
@@ -121,6 +127,12 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
   if (std::isnan(o.time_limit_s)) throw usage_error("--time-limit takes seconds, not nan");
   vgpu::ProgramSpec spec;
   spec.program = o.program;
+  spec.watch = [line = std::make_shared<std::optional<Progress>>(),
+                quiet = common.quiet](const std::string& doing) {
+    if (doing.empty()) return line->reset();
+    if (!*line) line->emplace(quiet);
+    (*line)->update(doing, 0);
+  };
   spec.arguments = common.program_arguments;
   for (const std::string& option : o.compile_options) {
     // -X=-DN=4 arrives with its first '=': only long names lose it.

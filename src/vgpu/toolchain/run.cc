@@ -136,7 +136,15 @@ Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program) {
   Request request = request_for(spec, Job::kTrace, scratch.path());
   request.extrapolate = spec.extrapolate;
   request.trace_file = scratch.path() / "trace";
-  ask(spec, program, request);
+  request.progress_file = scratch.path() / "progress";
+  auto answer = std::async(std::launch::async, [&] { return ask(spec, program, request); });
+  while (answer.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    if (spec.watch && fs::exists(request.progress_file)) {
+      spec.watch(read_file(request.progress_file));
+    }
+  }
+  if (spec.watch) spec.watch("");
+  (void)answer.get();
   return read_trace(request.trace_file);
 }
 
