@@ -8,7 +8,9 @@ namespace swizzleperf {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kHip =
@@ -261,6 +263,34 @@ TEST(Toolkits, AmongTheSystemsHeaders) {
               HasSubstr("b.cu:2: <cublas_v2.h> belongs to cuBLAS, which is not here"));
   EXPECT_THAT(box.shell(with + "-Itoolkit b.cu").err,
               HasSubstr("b.cu:2: <cublas_v2.h> belongs to cuBLAS, which is not here"));
+}
+
+/// A CUDA program hears of its device what CUDA's runtime says, in CUDA's words.
+TEST(Words, OfCudaForCudaPrograms) {
+  const Sandbox box;
+  box.write("a.cu",
+            "#include <cstdio>\n"
+            "__global__ void k(int* p) {\n  p[threadIdx.x + 64 * blockIdx.x] = 1;\n}\n"
+            "int main(int argc, char**) {\n"
+            "  cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);\n"
+            "  int most = 0, usual = 0;\n"
+            "  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);\n"
+            "  cudaDeviceGetAttribute(&usual, cudaDevAttrMaxSharedMemoryPerBlock, 0);\n"
+            "  fprintf(stderr, \"%zu %zu %zu %d %d\", p.sharedMemPerBlock,\n"
+            "          p.sharedMemPerBlockOptin, p.sharedMemPerMultiprocessor, usual, most);\n"
+            "  int* q; cudaMalloc(&q, 512); k<<<argc, 64, 227 << 10>>>(q);\n"
+            "  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;\n}\n");
+  ASSERT_TRUE(box.run({"swizzleperf-nvcc", "a.cu", "-o", "a"}).ok());
+  const ChildResult ran = box.run({"swizzleperf", "trace", "./a", "-m", "h200", "--run-to-end"});
+  EXPECT_TRUE(ran.ok()) << said(ran);
+  EXPECT_THAT(said(ran), HasSubstr("49152 232448 233472 49152 232448"));
+  const ChildResult outside =
+      box.run({"swizzleperf", "trace", "./a", "-m", "h200", "--run-to-end", "--", "x", "y"});
+  EXPECT_THAT(outside.err, HasSubstr("0 bytes past the end of cudaMalloc #1 (512 bytes)"));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "./a", "-m", "h200"}).out,
+              HasSubstr("1 an SM (limited by shared memory)"));
+  EXPECT_THAT(box.run({"swizzleperf", "trace", "./a", "-m", "h200"}).out,
+              Not(AnyOf(HasSubstr("gfx942"), HasSubstr("LDS"), HasSubstr("hipMalloc"))));
 }
 
 TEST(Toolkits, ObjectsOfOtherCompilersAreNamed) {
