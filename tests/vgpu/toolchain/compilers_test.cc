@@ -47,6 +47,24 @@ TEST(Projects, CMakeWithHipcc) {
   EXPECT_EQ(box.run({"./b/main"}).out, "PASS\n");
 }
 
+/// CMake's own CUDA language; it links with the host's compiler, since a file is C++.
+TEST(Projects, CMakesCudaLanguage) {
+  const Sandbox box("cmake_cuda");
+  const auto ours = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const ChildResult configured =
+      box.run({"cmake", "-S", ".", "-B", "b",
+               "-DCMAKE_CUDA_COMPILER=" + (ours / "swizzleperf-nvcc").string()});
+  ASSERT_TRUE(configured.ok()) << said(configured);
+  EXPECT_THAT(configured.out, HasSubstr("CUDA compiler identification is NVIDIA 12.4"));
+  const ChildResult built = box.run({"cmake", "--build", "b"});
+  ASSERT_TRUE(built.ok()) << said(built);
+  const ChildResult ran = box.run({"swizzleperf", "trace", "./b/main", "--run-to-end"});
+  EXPECT_TRUE(ran.ok()) << said(ran);
+  EXPECT_THAT(ran.out, StartsWith("PASS"));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "./b/main", "-m", "h200"}).out,
+              StartsWith("compute(int*)"));
+}
+
 TEST(Projects, MakeWithNvccsOptions) {
   const Sandbox box("cuda");
   const ChildResult made = box.run({"make", "CC=swizzleperf-nvcc"});
