@@ -1,8 +1,11 @@
-// Conversions that both dialects' small types are made of.
+// What both dialects' small types are made of: conversions, and updates of memory.
 #pragma once
 
 #if !defined(SWIZZLEPERF_HD)
 #define SWIZZLEPERF_HD static inline __attribute__((host, device, unused))
+#endif
+#if !defined(SWIZZLEPERF_DEVICE)
+#define SWIZZLEPERF_DEVICE static inline __attribute__((device, always_inline, unused))
 #endif
 
 /// To an integer, saturated; of a NaN 0, or with 64 bits on either side the bit that stands for it.
@@ -42,4 +45,18 @@ SWIZZLEPERF_HD float __swizzleperf_lesser(float x, float y) {
 /// Within 0 and 1; of a NaN +0.
 SWIZZLEPERF_HD float __swizzleperf_saturated_unit(float x) {
   return x > 0 ? x < 1 ? x : 1.0f : 0.0f;
+}
+
+/// Functions of a value and the memory that no instruction has: a loop of compare-and-swap.
+template <class T, class F>
+SWIZZLEPERF_DEVICE T __swizzleperf_update(T* p, F next) {
+  T old = __hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  for (;;) {
+    T seen = old;
+    if (__hip_atomic_compare_exchange_strong(p, &seen, next(old), __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {
+      return old;
+    }
+    old = seen;
+  }
 }
