@@ -11,10 +11,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/parallel.h"
 #include "optimize/launch.h"
+#include "report/progress.h"
 #include "vgpu/toolchain/shell_build.h"
 
 namespace swizzleperf {
@@ -97,6 +100,12 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
   if (std::isnan(o.time_limit_s)) throw usage_error("--time-limit takes seconds, not nan");
   vgpu::ProgramSpec spec;
   spec.program = o.program;
+  spec.watch = [line = std::make_shared<std::optional<Progress>>(),
+                quiet = common.quiet](const std::string& doing) {
+    if (doing.empty()) return line->reset();
+    if (!*line) line->emplace(quiet);
+    (*line)->update(doing, 0);
+  };
   spec.arguments = common.program_arguments;
   for (const std::string& option : o.compile_options) {
     // -X=-DN=4 arrives with its first '=': only long names lose it.

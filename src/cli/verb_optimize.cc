@@ -116,13 +116,14 @@ std::string patch(const OptimizeOutcome& o, const fs::path& directory) {
     return wrap("No patch: " + o.not_applied + (o.not_applied.ends_with('.') ? "" : "."),
                 output_width());
   const vgpu::BlockComparison& c = o.applied->comparison;
+  const bool nvidia = o.launch.machine.vendor == "nvidia";
   std::string text =
       wrap(fmt::format(
-               "{} (changes {}). Compiled for {}; on the virtual GPU {} sampled blocks wrote the "
-               "same {} as the original's, bit for bit.",
+               "{} (changes {}). Compiled for {}, where {} sampled blocks wrote the same {} as the "
+               "original's, bit for bit.",
                (directory / "best.patch").string(), fmt::join(o.applied->splice.changed, ", "),
-               o.launch.trace.arch, c.blocks_compared,
-               bytes_words(static_cast<double>(c.bytes_compared))),
+               nvidia ? "the virtual GPU" : o.launch.trace.arch + " and the virtual GPU",
+               c.blocks_compared, bytes_words(static_cast<double>(c.bytes_compared))),
            output_width());
   for (const std::string& note : o.applied->splice.notes) text += wrap(note, output_width(), 2);
   return text;
@@ -143,10 +144,10 @@ std::string console(const OptimizeOutcome& o, const fs::path& directory,
   const Launch& l = o.launch;
   std::string text =
       fmt::format("{} on {}\n", l.trace.kernel, l.machine.title) +
-      wrap(
-          fmt::format("{}, {} a CU (limited by {}); {}.", launch_words(l.trace.grid, l.trace.block),
-                      l.occupancy.blocks_per_cu, l.occupancy.limit, method_words(l.trace)),
-          output_width()) +
+      wrap(fmt::format("{}, {} (limited by {}); {}.", launch_words(l.trace.grid, l.trace.block),
+                       blocks_per_unit_words(l.occupancy.blocks_per_cu, l.machine),
+                       l.occupancy.limit, method_words(l.trace)),
+           output_width()) +
       "\n" + figures(o);
   text += heading("Verdict: " + std::string(decision_name(o.verdict.decision)));
   text += wrap(o.verdict.reason + ".", output_width());

@@ -76,9 +76,11 @@ const SimResult& identity_of(const std::vector<Row>& rows) {
 std::string console(const Launch& launch, const Replayer& replayer, const std::vector<Row>& rows,
                     bool exact, bool arrays) {
   const Trace& t = launch.trace;
-  std::string text = fmt::format("{} on {}: {}, {} a CU (limited by {})\n", t.kernel,
-                                 launch.machine.title, launch_words(t.grid, t.block),
-                                 launch.occupancy.blocks_per_cu, launch.occupancy.limit);
+  std::string text =
+      fmt::format("{} on {}: {}, {} (limited by {})\n", t.kernel, launch.machine.title,
+                  launch_words(t.grid, t.block),
+                  blocks_per_unit_words(launch.occupancy.blocks_per_cu, launch.machine),
+                  launch.occupancy.limit);
   text += wrap(fmt::format("{} line requests to L2, {}.",
                            count_words(static_cast<double>(replayer.num_requests())),
                            exact ? "all replayed"

@@ -61,13 +61,24 @@ Json json(const Trace& t, const Requests& requests, const std::string& file) {
   return document;
 }
 
-std::string console(const Trace& t, const Requests& requests, const std::string& file) {
+/// For NVIDIA's machines, too, registers are those of LLVM's generator for AMD's.
+std::string resources_text(const Trace& t, const Machine& machine) {
+  if (t.vgprs == 0) return "Registers unknown.\n";
+  return machine.vendor == "nvidia"
+             ? fmt::format(
+                   "Code generator (AMD's, which stands in for NVIDIA's): {} registers a "
+                   "thread, {} bytes of shared memory.\n",
+                   t.vgprs, t.lds_bytes)
+             : fmt::format("Code generator ({}): {} VGPRs, {} SGPRs, {} bytes of LDS.\n", t.arch,
+                           t.vgprs, t.sgprs, t.lds_bytes);
+}
+
+std::string console(const Trace& t, const Requests& requests, const Machine& machine,
+                    const std::string& file) {
   std::string text =
       fmt::format("{}: {}\n", t.kernel, launch_words(t.grid, t.block)) +
       wrap(fmt::format("{} in {:.2f} s.", method_words(t), t.method.seconds), output_width());
-  text += t.vgprs != 0 ? fmt::format("Code generator ({}): {} VGPRs, {} SGPRs, {} bytes of LDS.\n",
-                                     t.arch, t.vgprs, t.sgprs, t.lds_bytes)
-                       : "Registers unknown.\n";
+  text += resources_text(t, machine);
   Table table{{{"array"}, {"size", true}}, {}};
   for (const Buffer& b : t.buffers)
     table.rows.push_back({b.name, bytes_words(static_cast<double>(b.bytes))});
@@ -129,7 +140,7 @@ Outcome run(const ProgramOptions& options, const Options& own, const CommonOptio
   const Requests requests = l2_requests(trace, machine);
   Outcome outcome;
   outcome.text = common.json ? to_text(json(trace, requests, common.output))
-                             : console(trace, requests, common.output);
+                             : console(trace, requests, machine, common.output);
   outcome.output_taken = true;
   return outcome;
 }

@@ -35,7 +35,8 @@ Occupancy occupancy(const Machine& machine, const BlockResources& block) {
       round_up(block.lds_bytes + machine.lds_reserved_per_block, machine.lds_granule);
 
   std::vector<Occupancy> bounds;
-  if (lds > 0) bounds.push_back({machine.lds_bytes / lds, "LDS"});
+  const char* const lds_word = machine.vendor == "nvidia" ? "shared memory" : "LDS";
+  if (lds > 0) bounds.push_back({machine.lds_bytes / lds, lds_word});
   if (block.vgprs > 0)
     bounds.push_back(
         {machine.simds_per_cu * waves_by_registers(machine, block.vgprs) / waves, "registers"});
@@ -47,11 +48,10 @@ Occupancy occupancy(const Machine& machine, const BlockResources& block) {
       bounds.begin(), bounds.end(),
       [](const Occupancy& a, const Occupancy& b) { return a.blocks_per_cu < b.blocks_per_cu; });
   if (least.blocks_per_cu == 0)
-    throw input_error(
-        fmt::format("a block of {} threads with {} registers a lane and {} bytes of LDS does not "
-                    "fit on {}: not "
-                    "enough {}",
-                    block.threads, block.vgprs, block.lds_bytes, machine.title, least.limit));
+    throw input_error(fmt::format(
+        "a block of {} threads with {} registers a lane and {} bytes of {} does not fit "
+        "on {}: not enough {}",
+        block.threads, block.vgprs, block.lds_bytes, lds_word, machine.title, least.limit));
   return least;
 }
 

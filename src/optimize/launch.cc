@@ -33,6 +33,9 @@ vgpu::VirtualDevice device_of(const Machine& m) {
   d.blocks = m.blocks_per_cu;
   d.registers_per_lane = m.vgprs_per_lane;
   d.register_granule = m.vgpr_granule;
+  d.most_block_lds_bytes = m.lds_bytes - m.lds_reserved_per_block;
+  constexpr std::uint32_t kUnasked = 48 << 10;  // CUDA gives more only to kernels that ask for it
+  d.block_lds_bytes = nvidia ? kUnasked : d.most_block_lds_bytes;
   return d;
 }
 

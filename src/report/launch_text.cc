@@ -29,6 +29,10 @@ std::string launch_words(const Dim3& grid, const Dim3& block) {
   return fmt::format("{} blocks of {} threads", extent_words(grid), extent_words(block));
 }
 
+std::string blocks_per_unit_words(std::uint32_t blocks, const Machine& machine) {
+  return fmt::format("{} {}", blocks, machine.vendor == "nvidia" ? "an SM" : "a CU");
+}
+
 std::string method_words(const Trace& trace) {
   const TraceMethod& m = trace.method;
   if (m.blocks_extrapolated == 0) return "every block was run on the virtual GPU";

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "swizzleperf/grid.h"
+#include "swizzleperf/machine.h"
 #include "swizzleperf/trace.h"
 
 namespace swizzleperf {
@@ -13,6 +14,9 @@ std::string launch_words(const Dim3& grid, const Dim3& block);
 
 /// "64 x 64", axes of extent 1 left out
 std::string extent_words(const Dim3& extent);
+
+/// "3 a CU", in the words of the machine's vendor
+std::string blocks_per_unit_words(std::uint32_t blocks, const Machine& machine);
 
 /// How the trace was obtained: blocks run, checked, extrapolated.
 std::string method_words(const Trace& trace);

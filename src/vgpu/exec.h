@@ -53,9 +53,15 @@ struct KernelInfo {
   std::vector<bool> arg_is_pointer;
   std::uint32_t kernarg_bytes = 0;
   std::uint32_t static_lds_bytes = 0;
-  std::uint32_t wave_lanes = 64;
-  bool allocates = false;  ///< calls malloc or free: a launch needs a heap
+  std::uint32_t wave_lanes = 64;  ///< 32 where it is CUDA's
+  bool allocates = false;         ///< calls malloc or free: a launch needs a heap
+  bool repeatable = true;  ///< what it does is all in memory: it neither allocates nor prints
 };
+
+/// What a vendor calls the memory that a block shares; warps of 32 lanes are CUDA's.
+inline const char* lds_word(std::uint32_t wave_lanes) {
+  return wave_lanes == 32 ? "shared memory" : "LDS";
+}
 
 struct DeviceVariable {
   std::string symbol;

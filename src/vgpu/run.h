@@ -34,6 +34,9 @@ struct VirtualDevice {
   std::uint32_t blocks = 0;
   std::uint32_t registers_per_lane = 0;
   std::uint32_t register_granule = 0;
+  // Of a block: what its vendor's runtime reports, and what it grants to who asks for more.
+  std::uint32_t block_lds_bytes = 0;
+  std::uint32_t most_block_lds_bytes = 0;
 };
 
 enum class Language { kC, kCpp, kHip, kCuda };
@@ -53,6 +56,8 @@ struct ProgramSpec {
   std::uint64_t step_limit = 0;          ///< wave instructions a block; 0 = a generous default
   unsigned threads = 0;                  ///< 0 = all cores
   bool extrapolate = true;
+  /// Told, while a trace is waited for, what the program is doing; at its end "".
+  std::function<void(const std::string&)> watch;
   std::filesystem::path kernel_source;  ///< instead of the source that a launch spec names
   /// Of a launch spec that is run to its end: where its arrays are written, before and after.
   std::filesystem::path save_directory;

@@ -58,10 +58,10 @@ INSTANTIATE_TEST_SUITE_P(Nvidia, OccupancyCases,
                              Case{"h200", {256, 32, 0}, 8, "registers"},
                              Case{"h200", {256, 16, 0}, 8, "waves"},
                              // The largest a block may ask for is 227 KB: 1 KB is the system's.
-                             Case{"h200", {256, 32, 227 * 1024}, 1, "LDS"},
+                             Case{"h200", {256, 32, 227 * 1024}, 1, "shared memory"},
                              // 228 / (32 + 1) = 6.
-                             Case{"h200", {256, 32, 32768}, 6, "LDS"},
-                             Case{"a100", {256, 32, 32768}, 4, "LDS"},
+                             Case{"h200", {256, 32, 32768}, 6, "shared memory"},
+                             Case{"a100", {256, 32, 32768}, 4, "shared memory"},
                              Case{"h200", {32, 32, 0}, 32, "blocks"}));
 
 std::string sentence(const char* machine, const BlockResources& block) {

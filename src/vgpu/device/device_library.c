@@ -13,8 +13,8 @@
 // its patched kernel do not, since both use the same ones.
 //
 // What only the runtime can do stays undefined too: printf's messages, malloc, the barrier of the
-// grid. Images and synchronisation of several devices are absent: a kernel that uses them is refused
-// by that name.
+// grid. Images and synchronisation of several devices are absent: a kernel that uses them is
+// refused by that name.
 
 #define API __attribute__((always_inline))
 
@@ -193,16 +193,16 @@ API u32 __ockl_udot2(ushort2 a, ushort2 b, u32 c, _Bool saturate) {
   const u64 r = (u64)c + (u64)a.x * b.x + (u64)a.y * b.y;
   return saturate && r > 0xffffffffu ? 0xffffffffu : (u32)r;
 }
-#define DOT(name, T, element, parts, wide, low, high)                             \
-  API T __ockl_##name(T a, T b, T c, _Bool saturate) {                            \
-    wide r = c;                                                                   \
-    for (int i = 0; i < parts; ++i) {                                             \
-      const int bits = 32 / parts;                                                \
+#define DOT(name, T, element, parts, wide, low, high)                                       \
+  API T __ockl_##name(T a, T b, T c, _Bool saturate) {                                      \
+    wide r = c;                                                                             \
+    for (int i = 0; i < parts; ++i) {                                                       \
+      const int bits = 32 / parts;                                                          \
       const wide x = (element)((element)((u32)a << (32 - bits - bits * i))) >> (32 - bits); \
       const wide y = (element)((element)((u32)b << (32 - bits - bits * i))) >> (32 - bits); \
-      r += x * y;                                                                 \
-    }                                                                             \
-    return saturate ? (T)(r < low ? low : r > high ? high : r) : (T)r;            \
+      r += x * y;                                                                           \
+    }                                                                                       \
+    return saturate ? (T)(r < low ? low : r > high ? high : r) : (T)r;                      \
   }
 DOT(sdot4, int, int, 4, long, -2147483648l, 2147483647l)
 DOT(udot4, u32, u32, 4, u64, 0ul, 0xfffffffful)
@@ -268,67 +268,155 @@ NEAREST(f32, float)
 NEAREST(f64, double)
 
 // Directed rounding: the nearest result, moved by one step if the exact one lies on the other side.
-// What is left of the exact result is computed without error where no exponent runs over; that of a
-// fused multiply-add in single precision comes from double, which holds it but for the rarest ties.
+// So all that is wanted of "exact - nearest" is its sign. For single precision double has it; for
+// double the difference is computed without error, after a scaling where exponents might run out.
 
-#define DIRECTED(T, type, bits_t, sign_bit)                                                \
-  static type step_##T(type x, int up) {                                                   \
-    bits_t u = __builtin_bit_cast(bits_t, x);                                              \
-    if (x != x || __builtin_isinf(x)) return x;                                            \
-    if ((u << 1) == 0) return __builtin_bit_cast(type, (bits_t)(up ? 1 : sign_bit | 1));   \
-    u += ((u & sign_bit) == 0) == up ? (bits_t)1 : (bits_t) - 1;                           \
-    return __builtin_bit_cast(type, u);                                                    \
-  }                                                                                        \
-  /* left = exact - r; to = -1 down, 1 up, 0 towards zero */                               \
-  static type directed_##T(type r, type left, int to) {                                    \
-    if (left == 0 || left != left) return r;                                               \
-    const int up = left > 0;                                                               \
-    const int wants_up = to > 0 || (to == 0 && r < 0);                                     \
-    return up == wants_up ? step_##T(r, up) : r;                                           \
-  }                                                                                        \
-  static type left_of_sum_##T(type a, type b, type s) {                                    \
-    const type back = s - a;                                                               \
-    return (a - (s - back)) + (b - back);                                                  \
-  }                                                                                        \
-  static type left_of_quotient_##T(type a, type b, type q) {                               \
-    const type rest = __builtin_elementwise_fma(-q, b, a);                                 \
-    return b < 0 ? -rest : rest;                                                           \
-  }                                                                                        \
-  DIRECTION(T, type, rtn, -1)                                                              \
-  DIRECTION(T, type, rtp, 1)                                                               \
-  DIRECTION(T, type, rtz, 0)
-#define DIRECTION(T, type, mode, to)                                                     \
-  API type __ocml_add_##mode##_##T(type a, type b) {                                     \
-    const type s = a + b;                                                                \
-    return directed_##T(s, left_of_sum_##T(a, b, s), to);                                \
+static int sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+static int is_finite(double x) { return __builtin_fabs(x) < __builtin_inf(); }
+
+#define DIRECTED(T, type, bits_t, sign_bit)                                              \
+  static type step_##T(type x, int up) {                                                 \
+    bits_t u = __builtin_bit_cast(bits_t, x);                                            \
+    if ((u << 1) == 0) return __builtin_bit_cast(type, (bits_t)(up ? 1 : sign_bit | 1)); \
+    u += ((u & sign_bit) == 0) == up ? (bits_t)1 : (bits_t) - 1;                         \
+    return __builtin_bit_cast(type, u);                                                  \
   }                                                                                      \
-  API type __ocml_sub_##mode##_##T(type a, type b) { return __ocml_add_##mode##_##T(a, -b); } \
-  API type __ocml_mul_##mode##_##T(type a, type b) {                                     \
-    const type p = a * b;                                                                \
-    return directed_##T(p, __builtin_elementwise_fma(a, b, -p), to);                     \
-  }                                                                                      \
-  API type __ocml_div_##mode##_##T(type a, type b) {                                     \
-    const type q = a / b;                                                                \
-    return directed_##T(q, left_of_quotient_##T(a, b, q), to);                           \
-  }                                                                                      \
-  API type __ocml_sqrt_##mode##_##T(type a) {                                            \
-    const type r = __builtin_elementwise_sqrt(a);                                        \
-    return directed_##T(r, __builtin_elementwise_fma(-r, r, a), to);                     \
+  /* side: the sign of exact - r; to = -1 down, 1 up, 0 towards zero */                  \
+  static type directed_##T(type r, int side, int to) {                                   \
+    if (side == 0 || r != r) return r;                                                   \
+    const int wants_up = to > 0 || (to == 0 && r < 0);                                   \
+    return (side > 0) == wants_up && (to != 0 || r != 0) ? step_##T(r, side > 0) : r;    \
   }
 DIRECTED(f32, float, u32, 0x80000000u)
 DIRECTED(f64, double, u64, 0x8000000000000000ul)
 
-#define DIRECTED_FMA(mode, to)                                                       \
-  API float __ocml_fma_##mode##_f32(float a, float b, float c) {                     \
-    const float r = __builtin_elementwise_fma(a, b, c);                              \
-    const double product = (double)a * (double)b;                                    \
-    const double sum = product + (double)c;                                          \
-    const double left = (sum - (double)r) + left_of_sum_f64(product, (double)c, sum); \
-    return directed_f32(r, left > 0 ? 1.0f : left < 0 ? -1.0f : 0.0f, to);           \
+/// What a + b is more than s, where nothing overflows.
+static double rest_of_sum(double a, double b, double s) {
+  const double back = s - a;
+  return (a - (s - back)) + (b - back);
+}
+
+static int side_of_sum_f64(double a, double b, double s) {
+  return is_finite(s) ? sign_of(rest_of_sum(a, b, s)) : -sign_of(s);
+}
+static int side_of_product_f64(double a, double b, double p) {
+  if (!is_finite(p)) return -sign_of(p);
+  if (__builtin_fabs(p) < 0x1p-900) {  // then neither factor is beyond 2^174
+    return sign_of(__builtin_elementwise_fma(a * 0x1p600, b * 0x1p600, -(p * 0x1p600 * 0x1p600)));
   }
-DIRECTED_FMA(rtn, -1)
-DIRECTED_FMA(rtp, 1)
-DIRECTED_FMA(rtz, 0)
+  return sign_of(__builtin_elementwise_fma(a, b, -p));
+}
+static int side_of_quotient_f64(double a, double b, double q) {
+  if (b == 0) return 0;
+  if (!is_finite(q)) return -sign_of(q);
+  double rest;
+  if (__builtin_fabs(a) >= 0x1p-900) {
+    rest = __builtin_elementwise_fma(-q, b, a);
+  } else if (__builtin_fabs(b) > 1) {
+    rest = __builtin_elementwise_fma(-q * 0x1p600 * 0x1p600, b, a * 0x1p600 * 0x1p600);
+  } else {
+    rest = __builtin_elementwise_fma(-q * 0x1p600, b * 0x1p600, a * 0x1p600 * 0x1p600);
+  }
+  return b < 0 ? -sign_of(rest) : sign_of(rest);
+}
+static int side_of_root_f64(double a, double r) {
+  if (__builtin_fabs(a) < 0x1p-900) {
+    a *= 0x1p600;
+    r *= 0x1p300;
+  }
+  return is_finite(r) ? sign_of(__builtin_elementwise_fma(-r, r, a)) : 0;
+}
+/// Boldo and Muller's error of a fused multiply-add, of which the last sum has the right sign.
+static int side_of_fma_unscaled(double a, double b, double c, double r) {
+  const double product = a * b;
+  const double product_rest = __builtin_elementwise_fma(a, b, -product);
+  const double low = c + product_rest;
+  const double high = product + low;
+  return sign_of(((high - r) + rest_of_sum(product, low, high)) +
+                 rest_of_sum(c, product_rest, low));
+}
+static int side_of_fma_f64(double a, double b, double c, double r) {
+  if (!is_finite(a) || !is_finite(b) || !is_finite(c) || a == 0 || b == 0) return 0;
+  if (!is_finite(r)) return -sign_of(r);
+  const double product = a * b;
+  const double size = __builtin_fabs(product);
+  // Far below c only the product's sign is left of it.
+  if (size < __builtin_fabs(c) * 0x1p-120) return (a < 0) == (b < 0) ? 1 : -1;
+  if (size < 0x1p-700) {  // so neither factor is beyond 2^374, nor c beyond 2^-580
+    return side_of_fma_unscaled(a * 0x1p600, b * 0x1p600, c * 0x1p600 * 0x1p600,
+                                r * 0x1p600 * 0x1p600);
+  }
+  if (size > 0x1p900 || __builtin_fabs(c) > 0x1p1000) {
+    // A c that vanishes by the scaling keeps its sign.
+    double scaled = c * 0x1p-200;
+    if (scaled == 0 && c != 0) scaled = __builtin_copysign(0x1p-1074, c);
+    const int first = __builtin_fabs(a) > __builtin_fabs(b);
+    return side_of_fma_unscaled(first ? a * 0x1p-200 : a, first ? b : b * 0x1p-200, scaled,
+                                r * 0x1p-200);
+  }
+  return side_of_fma_unscaled(a, b, c, r);
+}
+
+static int side_of_sum_f32(float a, float b, float s) {
+  if (!is_finite(s)) return is_finite(a) && is_finite(b) ? -sign_of(s) : 0;
+  const double sum = (double)a + (double)b;
+  const double left = sum - (double)s;  // exact: the two are neighbours
+  return sign_of(left != 0 ? left : rest_of_sum(a, b, sum));
+}
+static int side_of_product_f32(float a, float b, float p) {
+  const double product = (double)a * (double)b;
+  return is_finite(product) ? sign_of(product - (double)p) : 0;
+}
+static int side_of_quotient_f32(float a, float b, float q) { return side_of_quotient_f64(a, b, q); }
+static int side_of_root_f32(float a, float r) { return side_of_root_f64(a, r); }
+static int side_of_fma_f32(float a, float b, float c, float r) {
+  const double product = (double)a * (double)b;
+  const double sum = product + (double)c;
+  if (!is_finite(sum)) return 0;
+  const double left = sum - (double)r;
+  return sign_of(left != 0 ? left : rest_of_sum(product, c, sum));
+}
+
+// An exact zero as the sum of two opposites is negative when rounding downwards.
+#define DIRECTION(T, type, mode, to)                                                          \
+  static type zero_##mode##_##T(type s, type a, type b) {                                     \
+    const int opposite = a == -b && (a != 0 || 1 / a != 1 / b);                               \
+    return to < 0 && opposite ? -(type)0 : s;                                                 \
+  }                                                                                           \
+  API type __ocml_add_##mode##_##T(type a, type b) {                                          \
+    const type s = a + b;                                                                     \
+    if (s == 0) return zero_##mode##_##T(s, a, b);                                            \
+    if (!is_finite(a) || !is_finite(b)) return s;                                             \
+    return directed_##T(s, side_of_sum_##T(a, b, s), to);                                     \
+  }                                                                                           \
+  API type __ocml_sub_##mode##_##T(type a, type b) { return __ocml_add_##mode##_##T(a, -b); } \
+  API type __ocml_mul_##mode##_##T(type a, type b) {                                          \
+    const type p = a * b;                                                                     \
+    if (!is_finite(a) || !is_finite(b)) return p;                                             \
+    return directed_##T(p, side_of_product_##T(a, b, p), to);                                 \
+  }                                                                                           \
+  API type __ocml_div_##mode##_##T(type a, type b) {                                          \
+    const type q = a / b;                                                                     \
+    if (!is_finite(a) || !is_finite(b)) return q;                                             \
+    return directed_##T(q, side_of_quotient_##T(a, b, q), to);                                \
+  }                                                                                           \
+  API type __ocml_sqrt_##mode##_##T(type a) {                                                 \
+    const type r = __builtin_elementwise_sqrt(a);                                             \
+    return directed_##T(r, side_of_root_##T(a, r), to);                                       \
+  }                                                                                           \
+  API type __ocml_fma_##mode##_##T(type a, type b, type c) {                                  \
+    const type r = __builtin_elementwise_fma(a, b, c);                                        \
+    if (r == 0 && side_of_fma_##T(a, b, c, r) == 0) {                                         \
+      return a == 0 || b == 0 ? zero_##mode##_##T(r, a * b, c) : to < 0 ? -(type)0 : r;       \
+    }                                                                                         \
+    return directed_##T(r, side_of_fma_##T(a, b, c, r), to);                                  \
+  }
+DIRECTION(f32, float, rtn, -1)
+DIRECTION(f32, float, rtp, 1)
+DIRECTION(f32, float, rtz, 0)
+DIRECTION(f64, double, rtn, -1)
+DIRECTION(f64, double, rtp, 1)
+DIRECTION(f64, double, rtz, 0)
 
 // The fast forms are the intrinsics of the same name: one instruction on hardware.
 API float __ocml_native_sin_f32(float x) { return __builtin_elementwise_sin(x); }
@@ -380,27 +468,27 @@ API float __ocml_native_rsqrt_f32(float x) { return 1.0f / __builtin_elementwise
 COMPOSITIONS(f32, float)
 COMPOSITIONS(f64, double)
 
-#define DISTRIBUTIONS(T, type)                                                                  \
-  extern type __ocml_erfc_##T(type);                                                            \
-  extern type __ocml_erfcinv_##T(type);                                                         \
-  extern type __ocml_exp2_##T(type);                                                            \
-  extern type __ocml_remainder_##T(type, type);                                                 \
-  API type __ocml_ncdf_##T(type x) {                                                            \
-    return (type)0.5 * __ocml_erfc_##T(x * (type)-0.70710678118654752440);                      \
-  }                                                                                             \
-  API type __ocml_ncdfinv_##T(type x) {                                                         \
-    return (type)-1.41421356237309504880 * __ocml_erfcinv_##T(x + x);                           \
-  }                                                                                             \
-  API type __ocml_scalb_##T(type x, type y) { return x * __ocml_exp2_##T(y); }                  \
-  /* The sign and the lower seven bits of the quotient, of which the fraction is exact. */      \
-  API type __ocml_remquo_##T(type x, type y, PRIVATE int* quotient) {                           \
-    const type r = __ocml_remainder_##T(x, y);                                                  \
-    const type wide = __ocml_remainder_##T(x, y * (type)128);                                   \
-    const int low = (int)__builtin_elementwise_rint((wide - r) / y);                            \
-    const int magnitude = (low < 0 ? -low : low) & 127;                                         \
-    *quotient = (x < 0) != (y < 0) ? -(low <= 0 ? magnitude : (128 - magnitude) & 127)          \
-                                   : (low >= 0 ? magnitude : (128 - magnitude) & 127);          \
-    return r;                                                                                   \
+#define DISTRIBUTIONS(T, type)                                                             \
+  extern type __ocml_erfc_##T(type);                                                       \
+  extern type __ocml_erfcinv_##T(type);                                                    \
+  extern type __ocml_exp2_##T(type);                                                       \
+  extern type __ocml_remainder_##T(type, type);                                            \
+  API type __ocml_ncdf_##T(type x) {                                                       \
+    return (type)0.5 * __ocml_erfc_##T(x * (type) - 0.70710678118654752440);               \
+  }                                                                                        \
+  API type __ocml_ncdfinv_##T(type x) {                                                    \
+    return (type) - 1.41421356237309504880 * __ocml_erfcinv_##T(x + x);                    \
+  }                                                                                        \
+  API type __ocml_scalb_##T(type x, type y) { return x * __ocml_exp2_##T(y); }             \
+  /* The sign and the lower seven bits of the quotient, of which the fraction is exact. */ \
+  API type __ocml_remquo_##T(type x, type y, PRIVATE int* quotient) {                      \
+    const type r = __ocml_remainder_##T(x, y);                                             \
+    const type wide = __ocml_remainder_##T(x, y * (type)128);                              \
+    const int low = (int)__builtin_elementwise_rint((wide - r) / y);                       \
+    const int magnitude = (low < 0 ? -low : low) & 127;                                    \
+    *quotient = (x < 0) != (y < 0) ? -(low <= 0 ? magnitude : (128 - magnitude) & 127)     \
+                                   : (low >= 0 ? magnitude : (128 - magnitude) & 127);     \
+    return r;                                                                              \
   }
 DISTRIBUTIONS(f32, float)
 DISTRIBUTIONS(f64, double)

@@ -130,8 +130,8 @@ const void* readable(Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t
 
 void fault_lds(const Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t offset) {
   fault(wave, op, lane,
-        fmt::format("accesses {} bytes at offset {} of LDS, of which the block has {}", op.bytes,
-                    offset, wave.run->lds.size()));
+        fmt::format("accesses {} bytes at offset {} of {}, of which the block has {}", op.bytes,
+                    offset, lds_word(wave.run->program->wave_lanes), wave.run->lds.size()));
 }
 
 void fault_private(const Wave& wave, const Op& op, std::uint32_t lane, std::uint64_t offset) {

@@ -150,6 +150,8 @@ KernelInfo describe(const llvm::Function& f) {
   info.kernarg_bytes = static_cast<std::uint32_t>(end);
   info.static_lds_bytes = lay_out_lds(f).bytes;
   info.allocates = calls(f, "__ockl_dm_alloc") || calls(f, "__ockl_dm_dealloc");
+  info.repeatable = !info.allocates && !calls(f, "__ockl_printf_begin") &&
+                    !calls(f, "__ockl_fprintf_stderr_begin");
   return info;
 }
 

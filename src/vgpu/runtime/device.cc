@@ -29,17 +29,20 @@ struct Board {
 const std::array<Board, 3>& boards() {
   static const auto* const all = new std::array<Board, 3>{
       Board{"gfx942",
-            {"AMD Instinct MI300X", 304, 2.1, 4ULL << 20, 9, 4, 64 << 10, 4, 8, 32, 512, 8},
+            {"AMD Instinct MI300X", 304, 2.1, 4ULL << 20, 9, 4, 64 << 10, 4, 8, 32, 512, 8,
+             64 << 10, 64 << 10},
             1'300'000,
             8192,
             192 * kGiB},
       Board{"gfx950",
-            {"AMD Instinct MI355X", 256, 2.4, 4ULL << 20, 9, 5, 160 << 10, 4, 8, 32, 512, 8},
+            {"AMD Instinct MI355X", 256, 2.4, 4ULL << 20, 9, 5, 160 << 10, 4, 8, 32, 512, 8,
+             160 << 10, 160 << 10},
             2'000'000,
             8192,
             288 * kGiB},
       Board{"gfx90a",
-            {"AMD Instinct MI250X", 110, 1.7, 8ULL << 20, 9, 0, 64 << 10, 4, 8, 32, 512, 8},
+            {"AMD Instinct MI250X", 110, 1.7, 8ULL << 20, 9, 0, 64 << 10, 4, 8, 32, 512, 8,
+             64 << 10, 64 << 10},
             1'600'000,
             4096,
             64 * kGiB},
@@ -67,7 +70,7 @@ hipDeviceProp_t properties() {
   copy_text(p.name, sizeof p.name, model.name + " (virtual)");
   copy_text(p.gcnArchName, sizeof p.gcnArchName, fmt::format("{}:sramecc+:xnack-", board().arch));
   p.totalGlobalMem = total_memory();
-  p.sharedMemPerBlock = model.lds_bytes;
+  p.sharedMemPerBlock = model.block_lds_bytes;
   p.maxSharedMemoryPerMultiProcessor = model.lds_bytes;
   p.regsPerBlock = 65536;
   p.warpSize = static_cast<int>(wave_lanes());
@@ -117,10 +120,12 @@ int attribute(hipDeviceAttribute_t name) {
     case hipDeviceAttributeMaxGridDimZ:
       return p.maxGridSize[1];
     case hipDeviceAttributeMaxSharedMemoryPerBlock:
+      return static_cast<int>(p.sharedMemPerBlock);
     case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
     case hipDeviceAttributeSharedMemPerMultiprocessor:
+      return static_cast<int>(p.maxSharedMemoryPerMultiProcessor);
     case hipDeviceAttributeSharedMemPerBlockOptin:
-      return static_cast<int>(p.sharedMemPerBlock);
+      return static_cast<int>(device_model().most_block_lds_bytes);
     case hipDeviceAttributeMultiprocessorCount:
     case hipDeviceAttributePhysicalMultiProcessorCount:
       return p.multiProcessorCount;

@@ -15,7 +15,7 @@ namespace swizzleperf::vgpu {
 
 inline constexpr const char* kRecordSection = ".swizzleperf";
 inline constexpr const char* kRecordSymbol = "__hip_fatbin_";  ///< clang's, before its unit's hash
-inline constexpr char kRecordMagic[8] = {'s', 'w', 'z', 'l', 'p', 'r', 'f', '1'};
+inline constexpr char kRecordMagic[8] = {'s', 'w', 'z', 'l', 'p', 'r', 'f', '2'};
 inline constexpr std::uint64_t kRecordAlignment = 16;  ///< of a record, and of the bitcode in it
 
 struct RecordHeader {
@@ -23,6 +23,7 @@ struct RecordHeader {
   std::uint64_t unit_bytes;
   std::uint64_t bitcode_bytes;
   std::uint64_t linked;  ///< nonzero: device code that refers to other objects' (-fgpu-rdc)
+  std::uint64_t cuda;    ///< nonzero: the source is CUDA, and messages use its words
 };
 
 constexpr std::uint64_t record_aligned(std::uint64_t bytes) {

@@ -53,7 +53,7 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* funct
     attributes->sharedSizeBytes = kernel->info->static_lds_bytes;
     attributes->localSizeBytes = used.scratch_bytes;
     attributes->maxDynamicSharedSizeBytes =
-        static_cast<int>(device_model().lds_bytes - kernel->info->static_lds_bytes);
+        static_cast<int>(device_model().most_block_lds_bytes - kernel->info->static_lds_bytes);
     return hipSuccess;
   });
 }

@@ -28,18 +28,18 @@ bool belongs_to_device(MemoryKind kind) {
   return kind != MemoryKind::kHost && kind != MemoryKind::kRegistered;
 }
 
-const char* word(MemoryKind kind) {
+const char* word(MemoryKind kind, bool cuda) {
   switch (kind) {
     case MemoryKind::kDevice:
-      return "hipMalloc";
+      return cuda ? "cudaMalloc" : "hipMalloc";
     case MemoryKind::kManaged:
-      return "hipMallocManaged";
+      return cuda ? "cudaMallocManaged" : "hipMallocManaged";
     case MemoryKind::kVariable:
       return "device variable";
     case MemoryKind::kHost:
-      return "hipHostMalloc";
+      return cuda ? "cudaMallocHost" : "hipHostMalloc";
     case MemoryKind::kRegistered:
-      return "hipHostRegister";
+      return cuda ? "cudaHostRegister" : "hipHostRegister";
   }
   return "";
 }
@@ -81,7 +81,7 @@ void Heap::insert(std::uint64_t base, std::uint64_t bytes, MemoryKind kind) {
   const auto at = std::upper_bound(all.begin(), all.end(), base,
                                    [](std::uint64_t b, const Allocation& a) { return b < a.base; });
   const auto index = at - all.begin();
-  all.insert(at, {base, bytes, fmt::format("{} #{}", word(kind), ++serial_)});
+  all.insert(at, {base, bytes, fmt::format("{} #{}", word(kind, cuda_), ++serial_)});
   places_.insert(places_.begin() + index, {kind, serial_});
 }
 
@@ -131,6 +131,11 @@ Heap::Found Heap::find(const void* address, std::uint64_t bytes) const {
     return {nullptr, MemoryKind::kHost};
   }
   return {&all[index], places_[index].kind};
+}
+
+bool Heap::holds_registered() const {
+  return std::any_of(places_.begin(), places_.end(),
+                     [](const Place& p) { return p.kind == MemoryKind::kRegistered; });
 }
 
 Heap::Contents Heap::contents(std::size_t index) const {

@@ -39,6 +39,9 @@ class Heap {
   /// Makes memory of the program known to kernels. False when it overlaps what is known.
   bool adopt(void* base, std::uint64_t bytes);
 
+  /// From now on allocations are called as CUDA calls them.
+  void speak_cuda() { cuda_ = true; }
+
   /// Names an allocation in messages and traces.
   void rename(const void* base, std::string name);
 
@@ -54,6 +57,7 @@ class Heap {
   [[nodiscard]] Found find(const void* address, std::uint64_t bytes = 1) const;
 
   [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
+  [[nodiscard]] bool holds_registered() const;
   [[nodiscard]] std::uint64_t used() const { return used_; }
   [[nodiscard]] std::uint64_t limit() const { return limit_; }
 
@@ -83,6 +87,7 @@ class Heap {
   std::uint64_t limit_ = physical_memory();
   std::uint64_t serial_ = 0;
   bool keep_digests_ = false;
+  bool cuda_ = false;
   std::vector<Contents> released_;
 
   static std::uint64_t physical_memory();

@@ -7,9 +7,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/parallel.h"
 #include "trace/build.h"
 #include "vgpu/runtime/check.h"
@@ -179,6 +181,27 @@ void check_size(const Kernel& kernel, const Launch& launch) {
   answer(response);
 }
 
+/// A program that takes its time before the launch that is wanted is told apart from one that
+/// hangs.
+void tell_progress(const Kernel& kernel) {
+  using Clock = std::chrono::steady_clock;
+  static const Clock::time_point start = Clock::now();
+  static Clock::time_point last = start;
+  const State& s = state();
+  const Clock::time_point now = Clock::now();
+  constexpr std::chrono::milliseconds kPatience(500);
+  if (s.request.job != Job::kTrace || s.request.progress_file.empty() || now - last < kPatience) {
+    return;
+  }
+  last = now;
+  std::int64_t launches = 0;
+  for (const auto& [symbol, count] : s.launched) launches += count;
+  write_file(s.request.progress_file,
+             fmt::format("{} launches before the one to trace are done ({} repeated earlier ones), "
+                         "now {}; --kernel and --launch choose an earlier one",
+                         launches, s.repeats.spared(), kernel.info->name));
+}
+
 }  // namespace
 
 void perform(const Kernel& kernel, const Launch& launch) {
@@ -189,7 +212,10 @@ void perform(const Kernel& kernel, const Launch& launch) {
     if (surveying()) return survey(kernel, launch);
     if (is_chosen(*kernel.info)) finish(s.request, kernel, launch);
   }
-  kernel.module->run_grid(*kernel.info, launch, s.heap.memory(), thread_count());
+  tell_progress(kernel);
+  s.repeats.run(kernel, launch, s.heap, [&] {
+    kernel.module->run_grid(*kernel.info, launch, s.heap.memory(), thread_count());
+  });
   ++s.launched[kernel.info->symbol];
 }
 

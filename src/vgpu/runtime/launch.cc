@@ -55,7 +55,7 @@ hipError_t check(const KernelInfo& kernel, const Configuration& configuration) {
     return hipErrorInvalidConfiguration;
   }
   const std::uint64_t lds = kernel.static_lds_bytes + configuration.shared_bytes;
-  return lds > device_model().lds_bytes ? hipErrorInvalidValue : hipSuccess;
+  return lds > device_model().most_block_lds_bytes ? hipErrorInvalidValue : hipSuccess;
 }
 
 std::string in_words(const dim3& dim) { return fmt::format("{} x {} x {}", dim.x, dim.y, dim.z); }
@@ -63,10 +63,11 @@ std::string in_words(const dim3& dim) { return fmt::format("{} x {} x {}", dim.x
 /// For the user whose program does not look at the code, and so "launches nothing".
 std::string refusal(const KernelInfo& kernel, const Configuration& configuration) {
   return fmt::format(
-      "a launch of {} was refused: grid {}, blocks of {} threads (at most {}), {} bytes of LDS (at "
+      "a launch of {} was refused: grid {}, blocks of {} threads (at most {}), {} bytes of {} (at "
       "most {})",
       kernel.name, in_words(configuration.grid), in_words(configuration.block), kMaxThreadsPerBlock,
-      kernel.static_lds_bytes + configuration.shared_bytes, device_model().lds_bytes);
+      kernel.static_lds_bytes + configuration.shared_bytes, lds_word(kernel.wave_lanes),
+      device_model().most_block_lds_bytes);
 }
 
 /// The values behind `arguments`, laid out as the kernel expects them.

@@ -27,6 +27,7 @@ Modules::Unit* add_record(const char* record) {
   RecordHeader header;
   std::memcpy(&header, record, sizeof header);
   const std::span bitcode(record + bitcode_offset(header), header.bitcode_bytes);
+  if (header.cuda != 0) state().heap.speak_cuda();
   return state().modules.add(std::as_bytes(bitcode), header.linked != 0);
 }
 

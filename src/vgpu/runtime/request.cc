@@ -56,7 +56,9 @@ void to_json(json& j, const VirtualDevice& d) {
        {"waves_per_simd", d.waves_per_simd},
        {"blocks", d.blocks},
        {"registers_per_lane", d.registers_per_lane},
-       {"register_granule", d.register_granule}};
+       {"register_granule", d.register_granule},
+       {"block_lds_bytes", d.block_lds_bytes},
+       {"most_block_lds_bytes", d.most_block_lds_bytes}};
 }
 
 void from_json(const json& j, VirtualDevice& d) {
@@ -71,7 +73,9 @@ void from_json(const json& j, VirtualDevice& d) {
        .waves_per_simd = j.at("waves_per_simd"),
        .blocks = j.at("blocks"),
        .registers_per_lane = j.at("registers_per_lane"),
-       .register_granule = j.at("register_granule")};
+       .register_granule = j.at("register_granule"),
+       .block_lds_bytes = j.at("block_lds_bytes"),
+       .most_block_lds_bytes = j.at("most_block_lds_bytes")};
 }
 
 void write_request(const Request& request, const std::filesystem::path& file) {

@@ -51,7 +51,7 @@ struct Request {
 
   // kCheck.
   std::filesystem::path written_file;   ///< for LaunchFindings::written
-  std::filesystem::path progress_file;  ///< a CheckProgress, kept up to date
+  std::filesystem::path progress_file;  ///< a CheckProgress, kept up to date; kTrace: a sentence
 };
 
 /// How far a check is, as its progress file holds it.

@@ -14,6 +14,7 @@
 
 #include "vgpu/runtime/heap.h"
 #include "vgpu/runtime/modules.h"
+#include "vgpu/runtime/repeats.h"
 #include "vgpu/runtime/request.h"
 
 namespace swizzleperf::vgpu::runtime {
@@ -23,6 +24,7 @@ struct State {
   Request request;
   Heap heap;
   Modules modules;
+  Repeats repeats;
   std::map<std::string, std::int64_t> launched;  ///< launches so far, by kernel symbol
   std::string refused;  ///< why the last refused launch was refused, in words; empty: none was
   std::string chosen;   ///< symbol of the kernel that the job is about; empty: any

@@ -87,6 +87,18 @@ void depend(S& s, const Words&... words) {
   (s.call.dependency_options.emplace_back(words), ...);
 }
 
+/// Ours come first, but a header of a toolkit that ours lack would be found there and declare all
+/// of CUDA once more: so its directory is left out.
+void include(S& s, const char* option, V& directory) {
+  const std::string path = absolute(directory);
+  if (is_cuda_toolkit(path) || fs::exists(path + "/hip/hip_runtime_api.h")) return;
+  if (std::string_view(option) == "-I") {
+    both(s, option + path);
+  } else {
+    both(s, option, path);
+  }
+}
+
 void set_stage(S& s, Stage stage) {
   // -E and -M say more than -c beside them.
   if (s.call.stage != Stage::kPreprocessed) s.call.stage = stage;
@@ -147,8 +159,16 @@ bool is_missing_library(const std::string& name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+/// NAME of libNAME.so.13 and libNAME.a; "" of any other file.
+std::string library_of_file(const fs::path& file) {
+  const std::string name = file.filename();
+  const std::size_t end = std::min(name.find(".so"), name.find(".a"));
+  return name.starts_with("lib") && end != std::string::npos ? name.substr(3, end - 3) : "";
+}
+
 void library(S& s, V& v) {
-  if (is_replaced_library(v)) return;
+  const bool by_file = v.starts_with(":");
+  if (is_replaced_library(by_file ? library_of_file(v.substr(1)) : v)) return;
   link(s, "-l" + v);
 }
 
@@ -208,14 +228,14 @@ constexpr Row kCommon[] = {
        set_stage(s, Stage::kPreprocessed);
        depend(s, "-MM");
      }},
-    {"-isystem", Takes::kEither, [](S& s, V& v) { both(s, "-isystem", absolute(v)); }},
-    {"-iquote", Takes::kEither, [](S& s, V& v) { both(s, "-iquote" + absolute(v)); }},
-    {"-idirafter", Takes::kEither, [](S& s, V& v) { both(s, "-idirafter", absolute(v)); }},
+    {"-isystem", Takes::kEither, [](S& s, V& v) { include(s, "-isystem", v); }},
+    {"-iquote", Takes::kEither, [](S& s, V& v) { include(s, "-iquote", v); }},
+    {"-idirafter", Takes::kEither, [](S& s, V& v) { include(s, "-idirafter", v); }},
     {"-include", Takes::kEither,
      [](S& s, V& v) { both(s, "-include", fs::exists(v) ? absolute(v) : v); }},
     {"-imacros", Takes::kEither,
      [](S& s, V& v) { both(s, "-imacros", fs::exists(v) ? absolute(v) : v); }},
-    {"-I", Takes::kEither, [](S& s, V& v) { both(s, "-I" + absolute(v)); }},
+    {"-I", Takes::kEither, [](S& s, V& v) { include(s, "-I", v); }},
     {"-D", Takes::kEither, [](S& s, V& v) { both(s, "-D" + v); }},
     {"-U", Takes::kEither, [](S& s, V& v) { both(s, "-U" + v); }},
     {"-std", Takes::kEquals, [](S& s, V& v) { both(s, "-std=" + v); }},
@@ -357,8 +377,8 @@ constexpr Row kNvcc[] = {
      [](S& s, V&) { depend(s, "-MMD"); }},
     {"-dependency-output", Takes::kEquals, [](S& s, V& v) { depend(s, "-MF", v); }},
     {"-output-file", Takes::kEquals, [](S& s, V& v) { s.call.output = v; }},
-    {"-include-path", Takes::kEquals, [](S& s, V& v) { both(s, "-I" + absolute(v)); }},
-    {"-system-include", Takes::kEquals, [](S& s, V& v) { both(s, "-isystem", absolute(v)); }},
+    {"-include-path", Takes::kEquals, [](S& s, V& v) { include(s, "-I", v); }},
+    {"-system-include", Takes::kEquals, [](S& s, V& v) { include(s, "-isystem", v); }},
     {"-pre-include", Takes::kEquals,
      [](S& s, V& v) { both(s, "-include", fs::exists(v) ? absolute(v) : v); }},
     {"-library", Takes::kEquals, library},
@@ -457,7 +477,7 @@ std::optional<Match> find(Dialect dialect, const std::vector<std::string>& rest)
 
 void input(State& s, const std::string& file) {
   if (!s.forced && !is_source_name(file)) {
-    s.call.link.push_back(file);
+    if (!is_replaced_library(library_of_file(file))) s.call.link.push_back(file);
     return;
   }
   s.call.link.push_back(kSourceMark + std::to_string(s.call.sources.size()));
@@ -544,7 +564,10 @@ void check(const State& s) {
   }
   if (stage == Stage::kProgram) {
     for (const std::string& item : s.call.link) {
-      if (item.starts_with("-l") && is_missing_library(item.substr(2))) {
+      const bool shared = item.find(".so") != std::string::npos;  // an archive is the project's own
+      if (is_missing_library(item.starts_with("-l") ? item.substr(2)
+                             : shared               ? library_of_file(item)
+                                                    : "")) {
         throw input_error(fmt::format(
             "{} is not here: the vendors' libraries have no place on the virtual GPU; leave the "
             "part of the program that calls it out",

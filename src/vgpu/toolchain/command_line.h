@@ -22,7 +22,7 @@ enum class Stage {
   kObjects,       ///< -c
   kAssembly,      ///< -S, of the host half
   kPreprocessed,  ///< -E, -M, -MM, of the host half
-  kDeviceLink,    ///< -dlink: nothing is left to do, an empty object stands for its result
+  kDeviceLink,    ///< -dlink: an object that wants what the archives have of device code
   kArchive,       ///< -lib
   kVersion,       ///< --version
   kHelp,

@@ -54,8 +54,13 @@ Command language_options(const Unit& unit, const Pieces& pieces) {
   const bool cuda_program = unit.language == Language::kCuda;
   // HIP 5.2's headers ask for the wave's size; clang no longer defines it.
   options.push_back(fmt::format("-D__AMDGCN_WAVEFRONT_SIZE={}", cuda_program ? 32 : 64));
-  append(options, {"-include", pieces.prelude.string()});
-  if (cuda_program) append(options, {cuda, "-include", "swizzleperf_cuda.h"});
+  // clang's headers have directed rounding where the device library has it, and ours does.
+  append(options, {"-DOCML_BASIC_ROUNDED_OPERATIONS", "-include", pieces.prelude.string()});
+  if (cuda_program) {
+    append(options, {cuda, "-include", "swizzleperf_cuda.h"});
+  } else {
+    options.push_back("-I" + pieces.hip_headers.string());
+  }
   return options;
 }
 

@@ -5,8 +5,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <vector>
+
+#include "vgpu/toolchain/locate.h"
 
 namespace swizzleperf::vgpu {
 namespace {
@@ -59,17 +63,30 @@ namespace {
 struct Library {
   std::string_view header;  ///< how the names of its headers begin
   std::string_view name;
+  std::string_view has = {};  ///< what there is of its kind
 };
 
-constexpr std::array<Library, 31> kLibraries = {{
-    {"cub/", "CUB"},
-    {"thrust/", "Thrust"},
+constexpr Library kToolkit = {"", "the CUDA toolkit"};
+constexpr std::string_view kCollectives =
+    "only <cub/cub.cuh> and <hipcub/hipcub.hpp> for collectives inside a kernel";
+
+constexpr std::array<Library, 40> kLibraries = {{
+    {"cub/", "CUB", kCollectives},
+    {"thrust/", "Thrust", kCollectives},
     {"cuda/", "libcu++"},
     {"cutlass/", "CUTLASS"},
     {"cute/", "CUTLASS"},
+    {"cuda_awbarrier", kToolkit.name},
+    {"cuda_fp4", kToolkit.name},
+    {"cuda_fp6", kToolkit.name},
+    {"cuda_gl_interop", kToolkit.name},
+    {"cudaGL", kToolkit.name},
+    {"cupti", "CUPTI"},
+    {"nvrtc", "NVRTC"},
+    {"nvjpeg", "nvJPEG"},
     {"cublas", "cuBLAS"},
     {"cufft", "cuFFT"},
-    {"curand", "cuRAND's host interface"},
+    {"curand", "cuRAND's host interface", "<curand_kernel.h>"},
     {"cusparse", "cuSPARSE"},
     {"cusolver", "cuSOLVER"},
     {"cudnn", "cuDNN"},
@@ -79,8 +96,9 @@ constexpr std::array<Library, 31> kLibraries = {{
     {"npp", "NPP"},
     {"nvshmem", "NVSHMEM"},
     {"mpi.h", "MPI"},
-    {"hipcub/", "hipCUB"},
-    {"rocprim/", "rocPRIM"},
+    {"hipcub/", "hipCUB", kCollectives},
+    {"rocthrust/", "rocThrust", kCollectives},
+    {"rocprim/", "rocPRIM", kCollectives},
     {"rocwmma/", "rocWMMA"},
     {"ck/", "Composable Kernel"},
     {"hipblas", "hipBLAS"},
@@ -110,18 +128,65 @@ std::string missing_header(const std::string& line) {
   return quote == std::string::npos ? "" : line.substr(quote + 1, end - quote - 1);
 }
 
+std::string missing(const std::string& place, const std::string& header, const Library& library) {
+  return fmt::format(
+      "{}: <{}> belongs to {}, which is not here: the virtual GPU runs kernels that are compiled "
+      "from the program's source{}; leave out or replace what calls it",
+      place, header, library.name,
+      library.has.empty() ? "" : fmt::format(", and has {}", library.has));
+}
+
+/// "FILE:LINE" for each file that leads to the first error, the error's own last.
+std::vector<std::string> include_chain(const std::string& diagnostics) {
+  constexpr std::string_view kFrom = "In file included from ";
+  std::vector<std::string> chain;
+  std::istringstream lines(diagnostics);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error: ") != std::string::npos) {
+      chain.push_back(line.substr(0, line.find(':')));
+      return chain;
+    }
+    if (!line.starts_with(kFrom)) {
+      chain.clear();
+      continue;
+    }
+    chain.push_back(line.substr(kFrom.size(), line.rfind(':') - kFrom.size()));
+  }
+  return {};
+}
+
+/// The name by which a program includes a file of a toolkit; "" of any other file.
+std::string toolkit_header(const std::string& place) {
+  const std::filesystem::path file = place.substr(0, place.find(':'));
+  for (auto directory = file.parent_path(); directory.has_relative_path();
+       directory = directory.parent_path()) {
+    if (is_cuda_toolkit(directory)) return file.lexically_relative(directory);
+  }
+  return {};
+}
+
+/// A toolkit installed where every compiler looks, beside much else, offers its headers for what
+/// ours lack.
+std::string foreign_header(const std::string& diagnostics) {
+  const std::vector<std::string> chain = include_chain(diagnostics);
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    const std::string header = toolkit_header(chain[i]);
+    const Library* const library = library_of(header);
+    if (library == nullptr && !header.starts_with("cuda")) continue;
+    return missing(chain[i - 1], header, library != nullptr ? *library : kToolkit);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string missing_library(const std::string& diagnostics) {
   const std::string line = line_with(diagnostics, "error: ");
   const std::string header = missing_header(line);
   const Library* const library = library_of(header);
-  if (library == nullptr) return {};
+  if (library == nullptr) return foreign_header(diagnostics);
   const std::string place = line.substr(0, line.find(": fatal error: "));
-  return fmt::format(
-      "{}: <{}> belongs to {}, which is not here: the virtual GPU runs kernels that are compiled "
-      "from the program's source; leave out or replace what calls it",
-      place.substr(0, place.rfind(':')), header, library->name);
+  return missing(place.substr(0, place.rfind(':')), header, *library);
 }
 
 namespace {
@@ -137,6 +202,11 @@ std::string undefined_symbol(const std::string& diagnostics) {
 
 std::string missing_runtime(const std::string& diagnostics) {
   const std::string symbol = undefined_symbol(diagnostics);
+  if (symbol.starts_with("cuda")) {
+    return fmt::format(
+        "{} is called by an object of another compiler: compile that with swizzleperf-nvcc, too",
+        symbol);
+  }
   if (!symbol.starts_with("hip") && !symbol.starts_with("__hip")) return {};
   return fmt::format("{} is called, which the virtual GPU does not support yet", symbol);
 }

@@ -42,6 +42,23 @@ std::string version_text(Dialect dialect) {
   return "HIP version: 5.2.21153-swizzleperf\n" + run_command({find_compiler(), "--version"}).out;
 }
 
+/// What CMake reads from nvcc's -v, in nvcc's form: where its toolkit is, an architecture, and the
+/// command that links, whose first word CMake links with.
+std::string nvcc_environment(const Pieces& pieces) {
+  const fs::path compiler = locate_compiler("swizzleperf-nvcc");
+  const std::string libraries =
+      fmt::format("\"-L{}\"", pieces.runtime_library.parent_path().string());
+  return fmt::format(
+      "#$ TOP={0}\n"
+      "#$ NVVMIR_LIBRARY_DIR={0}/nvvm/libdevice\n"
+      "#$ PATH={0}\n"
+      "#$ INCLUDES=\"-I{1}\"\n"
+      "#$ LIBRARIES=  {2}\n"
+      "#$ cicc -arch compute_90\n"
+      "#$ \"{3}\" -o \"a.out\" {2}\n",
+      compiler.parent_path().string(), pieces.cuda_headers.string(), libraries, compiler.string());
+}
+
 std::string help_text(Dialect dialect) {
   return fmt::format(
       "{0} compiles {1} programs for SwizzlePerf's virtual GPU. It takes the options of {2}:\n"
@@ -64,6 +81,9 @@ class Driver {
 
   int run() {
     for (const std::string& warning : call_.warnings) say(dialect_, "warning: " + warning);
+    if (dialect_ == Dialect::kNvcc && (call_.verbose || call_.dry_run)) {
+      fmt::print(stderr, "{}", nvcc_environment(pieces_));
+    }
     switch (call_.stage) {
       case Stage::kVersion:
         fmt::print("{}", version_text(dialect_));
@@ -75,7 +95,7 @@ class Driver {
       case Stage::kAssembly:
         return host_only();
       case Stage::kDeviceLink:
-        return empty_object();
+        return device_link();
       case Stage::kObjects:
         return objects();
       case Stage::kArchive:
@@ -136,12 +156,20 @@ class Driver {
     return 0;
   }
 
-  int empty_object() {
+  /// -dlink: device code is linked when it is loaded. But whoever links the host's half next, and
+  /// it may be another linker, must take the device functions out of the archives.
+  int device_link() {
     const ScratchDirectory scratch;
-    const fs::path source = scratch.path() / "empty.c";
-    write_file(source, "");
+    const fs::path source = scratch.path() / "wanted.c";
+    std::string text;
+    for (const std::string& symbol : wanted_symbols(call_.link)) {
+      text += fmt::format(
+          "extern int {0};\n__attribute__((used)) static int* const want_{0} = &{0};\n", symbol);
+    }
+    write_file(source, text);
     const std::string output = call_.output.empty() ? "a_dlink.o" : call_.output;
-    const Command command = {find_compiler(), "-c", source.string(), "-o", output};
+    const Command command = {find_compiler(), "-x", "c",   "-fPIC", "-c",
+                             source.string(), "-o", output};
     return !announce(command) || report(run_command(command)) ? 0 : 1;
   }
 

@@ -3,7 +3,6 @@
 // leads the linker to them, so it is told to want them.
 #include "vgpu/toolchain/link.h"
 
-#include <set>
 #include <string_view>
 
 #include "base/files.h"
@@ -46,6 +45,12 @@ std::vector<fs::path> archives_of(const std::vector<std::string>& items) {
 
 }  // namespace
 
+std::set<std::string> wanted_symbols(const std::vector<std::string>& items) {
+  std::set<std::string> symbols;
+  for (const fs::path& archive : archives_of(items)) symbols.merge(linked_symbols(archive));
+  return symbols;
+}
+
 std::vector<std::string> linked_items(const CompilerCall& call,
                                       const std::vector<std::vector<fs::path>>& objects) {
   std::vector<std::string> items;
@@ -66,10 +71,8 @@ Command link_command(const Pieces& pieces, const std::vector<std::string>& items
   const std::string library_directory = pieces.runtime_library.parent_path().string();
   Command command = {find_compiler(), "-fuse-ld=lld", "-Wno-unused-command-line-argument"};
   command.insert(command.end(), options.begin(), options.end());
-  for (const fs::path& archive : archives_of(items)) {
-    for (const std::string& symbol : linked_symbols(archive)) {
-      command.push_back("-Wl,--undefined=" + symbol);
-    }
+  for (const std::string& symbol : wanted_symbols(items)) {
+    command.push_back("-Wl,--undefined=" + symbol);
   }
   command.insert(command.end(), items.begin(), items.end());
   command.insert(command.end(), {"-L" + library_directory, "-Wl,-rpath," + library_directory,

@@ -40,7 +40,13 @@ Pieces locate_pieces() {
               find_piece(home, {"device", "../share/swizzleperf"}, "swizzleperf_device.bc"),
           .prelude = find_piece(home, {"device", "../share/swizzleperf"}, "prelude.h"),
           .launcher = find_piece(home, {"."}, "swizzleperf-launch"),
-          .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda")};
+          .cuda_headers = find_piece(home, {"device", "../share/swizzleperf"}, "cuda"),
+          .hip_headers = find_piece(home, {"device", "../share/swizzleperf"}, "hip")};
+}
+
+bool is_cuda_toolkit(const fs::path& directory) {
+  const auto has = [&](const char* name) { return fs::exists(directory / name); };
+  return has("cuda_runtime_api.h") && has("crt") && !has("swizzleperf_cuda.h");
 }
 
 std::string find_compiler() {

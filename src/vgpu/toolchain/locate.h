@@ -12,6 +12,7 @@ struct Pieces {
   std::filesystem::path prelude;          ///< force-included before a HIP program
   std::filesystem::path launcher;         ///< swizzleperf-launch, the program of a launch spec
   std::filesystem::path cuda_headers;     ///< stand for a CUDA toolkit's
+  std::filesystem::path hip_headers;      ///< what later versions of HIP have and 5.2 lacks
 
   /// HIP's header, precompiled for one half ("device", "host"); such a file cannot be moved, so
   /// only a build folder has it.
@@ -23,6 +24,9 @@ struct Pieces {
 
 /// One of our own executables. Throws as locate_pieces does.
 std::filesystem::path locate_compiler(const std::string& name);
+
+/// A directory with the headers of a CUDA toolkit, other than ours.
+bool is_cuda_toolkit(const std::filesystem::path& directory);
 
 /// clang++ as a full path. Throws Error(kInput) when it is not installed.
 std::string find_compiler();

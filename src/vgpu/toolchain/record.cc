@@ -54,6 +54,7 @@ std::string make_record(const Unit& unit, std::string_view bitcode) {
   header.unit_bytes = text.size();
   header.bitcode_bytes = bitcode.size();
   header.linked = unit.linked ? 1 : 0;
+  header.cuda = unit.language == Language::kCuda ? 1 : 0;
   std::string record(record_bytes(header), '\0');
   std::memcpy(record.data(), &header, sizeof header);
   text.copy(record.data() + sizeof header, text.size());

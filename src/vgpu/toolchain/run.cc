@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <regex>
@@ -21,6 +22,7 @@
 #include "check/findings_json.h"
 #include "swizzleperf/error.h"
 #include "vgpu/runtime/request.h"
+#include "vgpu/toolchain/locate.h"
 
 namespace swizzleperf::vgpu {
 namespace {
@@ -103,6 +105,13 @@ Request request_for(const ProgramSpec& spec, Job job, const fs::path& directory)
   return request;
 }
 
+/// CMake may link with another compiler, which does not note where our runtime library lies.
+std::string library_path() {
+  const char* const given = std::getenv("LD_LIBRARY_PATH");
+  const std::string own = locate_pieces().runtime_library.parent_path().string();
+  return given != nullptr && *given != '\0' ? fmt::format("{}:{}", given, own) : own;
+}
+
 Answer ask(const ProgramSpec& spec, const BuiltProgram& program, const Request& request) {
   const fs::path request_file = request.response_file.parent_path() / "request.json";
   fs::remove(request.response_file);
@@ -113,6 +122,7 @@ Answer ask(const ProgramSpec& spec, const BuiltProgram& program, const Request& 
   const std::vector<std::string> arguments = program.arguments.value_or(spec.arguments);
   child.argv.insert(child.argv.end(), arguments.begin(), arguments.end());
   child.environment[kRequestVariable] = request_file.string();
+  child.environment["LD_LIBRARY_PATH"] = library_path();
   child.time_limit_s = spec.time_limit_s;
   child.memory_limit_bytes = spec.memory_limit_bytes;
   Answer answer;
@@ -136,7 +146,15 @@ Trace trace_program(const ProgramSpec& spec, const BuiltProgram& program) {
   Request request = request_for(spec, Job::kTrace, scratch.path());
   request.extrapolate = spec.extrapolate;
   request.trace_file = scratch.path() / "trace";
-  ask(spec, program, request);
+  request.progress_file = scratch.path() / "progress";
+  auto answer = std::async(std::launch::async, [&] { return ask(spec, program, request); });
+  while (answer.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    if (spec.watch && fs::exists(request.progress_file)) {
+      spec.watch(read_file(request.progress_file));
+    }
+  }
+  if (spec.watch) spec.watch("");
+  (void)answer.get();
   return read_trace(request.trace_file);
 }
 

@@ -30,7 +30,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "function_pointers", "printing", "device_malloc", "matrix", "matrix_narrow",
                       "buffers", "graphs", "memory_kinds", "modules", "scans_and_sorts",
                       "stencils_and_transforms", "graph_traversal", "particles_and_chance",
-                      "text_and_images", "many_kernels"),
+                      "text_and_images", "many_kernels", "hipcub", "rounding", "small_floats",
+                      "repeats"),
     [](const auto& test) { return std::string(test.param); });
 
 TEST(Gfx950, ScaledMatrixInstructions) {
@@ -39,6 +40,13 @@ TEST(Gfx950, ScaledMatrixInstructions) {
   spec.arch = "gfx950";
   const FunctionalRun run = run_functional(spec, build_program(spec, scratch.path()));
   EXPECT_EQ(run.exit_status, 0) << run.captured_stdout;
+}
+
+TEST(Repeats, StillPrintEachTime) {
+  const ScratchDirectory scratch;
+  const ProgramSpec spec = program_file("repeats.hip");
+  const FunctionalRun run = run_functional(spec, build_program(spec, scratch.path()));
+  EXPECT_EQ(run.captured_stdout, "said 7\nsaid 7\nsaid 7\nsaid 7\nsaid 7\nPASS\n");
 }
 
 TEST(Printing, ArrivesInTheOrderOfBlocks) {

@@ -124,6 +124,29 @@ TEST(CommandLine, TheRuntimesLibrariesAreReplacedAndTheVendorsRefused) {
   EXPECT_EQ(sentence([] { nvcc({"-c", "a.cu", "-lcublas"}); }), "");  // nothing is linked
 }
 
+TEST(CommandLine, LibrariesByTheirFiles) {
+  EXPECT_THAT(nvcc({"a.o", "/x/libcudart.so.13", "/x/libcudart_static.a", "-l:libcuda.so"}).link,
+              ElementsAre("a.o"));
+  EXPECT_THAT(nvcc({"a.o", "/x/libcublas_of_mine.a", "libm.so"}).link,
+              ElementsAre("a.o", "/x/libcublas_of_mine.a", "libm.so"));
+  EXPECT_THAT(sentence([] { nvcc({"a.o", "/x/libcublas.so"}); }),
+              HasSubstr("/x/libcublas.so is not here"));
+}
+
+TEST(CommandLine, AToolkitsDirectoryIsLeftOut) {
+  const ScratchDirectory scratch;
+  const std::filesystem::path toolkit = scratch.path() / "toolkit", mine = scratch.path() / "mine";
+  std::filesystem::create_directories(toolkit / "crt");
+  std::filesystem::create_directories(mine);
+  write_file(toolkit / "cuda_runtime_api.h", "");
+  write_file(mine / "cuda_runtime_api.h", "");  // a project's own stand-in
+  const CompilerCall c =
+      nvcc({"-I" + toolkit.string(), "-isystem", toolkit.string(),
+            "--include-path=" + toolkit.string(), "-Xcompiler", "-I" + toolkit.string(),
+            "-I" + mine.string(), "-idirafter", toolkit.string(), "-c", "a.cu"});
+  EXPECT_THAT(c.options, ElementsAre("-I" + mine.string()));
+}
+
 TEST(CommandLine, OptionFilesWithQuotes) {
   const ScratchDirectory scratch;
   const std::string file = (scratch.path() / "options").string();

@@ -8,7 +8,9 @@ namespace swizzleperf {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kHip =
@@ -43,6 +45,24 @@ TEST(Projects, CMakeWithHipcc) {
   const ChildResult built = box.run({"cmake", "--build", "b"});
   ASSERT_TRUE(built.ok()) << said(built);
   EXPECT_EQ(box.run({"./b/main"}).out, "PASS\n");
+}
+
+/// CMake's own CUDA language; it links with the host's compiler, since a file is C++.
+TEST(Projects, CMakesCudaLanguage) {
+  const Sandbox box("cmake_cuda");
+  const auto ours = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const ChildResult configured =
+      box.run({"cmake", "-S", ".", "-B", "b",
+               "-DCMAKE_CUDA_COMPILER=" + (ours / "swizzleperf-nvcc").string()});
+  ASSERT_TRUE(configured.ok()) << said(configured);
+  EXPECT_THAT(configured.out, HasSubstr("CUDA compiler identification is NVIDIA 12.4"));
+  const ChildResult built = box.run({"cmake", "--build", "b"});
+  ASSERT_TRUE(built.ok()) << said(built);
+  const ChildResult ran = box.run({"swizzleperf", "trace", "./b/main", "--run-to-end"});
+  EXPECT_TRUE(ran.ok()) << said(ran);
+  EXPECT_THAT(ran.out, StartsWith("PASS"));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "./b/main", "-m", "h200"}).out,
+              StartsWith("compute(int*)"));
 }
 
 TEST(Projects, MakeWithNvccsOptions) {
@@ -231,10 +251,95 @@ TEST(Refusals, LibrariesByName) {
   const ChildResult result = box.run({"swizzleperf-nvcc", "a.cu", "-lcublas", "-o", "a"});
   EXPECT_EQ(result.exit_status, 1);
   EXPECT_THAT(result.err, HasSubstr("swizzleperf-nvcc: error: -lcublas is not here"));
-  box.write("b.hip", "#include <hip/hip_runtime.h>\n#include <hipcub/hipcub.hpp>\n");
-  const char* const sentence = "b.hip:2: <hipcub/hipcub.hpp> belongs to hipCUB, which is not here";
+  box.write("b.hip", "#include <hip/hip_runtime.h>\n#include <rocprim/rocprim.hpp>\n");
+  const char* const sentence =
+      "b.hip:2: <rocprim/rocprim.hpp> belongs to rocPRIM, which is not here";
   EXPECT_THAT(box.run({"swizzleperf-hipcc", "-c", "b.hip"}).err, HasSubstr(sentence));
-  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err, HasSubstr(sentence));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err,
+              AllOf(HasSubstr(sentence), HasSubstr("<hipcub/hipcub.hpp>")));
+}
+
+/// A toolkit among the system's own headers: ours come first, and what ours lack is not mistaken
+/// for ours.
+TEST(Toolkits, AmongTheSystemsHeaders) {
+  const Sandbox box;
+  ASSERT_TRUE(box.shell("mkdir -p toolkit/crt toolkit/lib").ok());
+  for (const char* name :
+       {"cuda_runtime.h", "cuda_runtime_api.h", "vector_types.h", "cuda_fp16.h"}) {
+    box.write(std::string("toolkit/") + name, "struct char1 { int other; };\n");
+  }
+  box.write("toolkit/cublas_v2.h", "#include \"vector_types.h\"\n");
+  box.write("a.cu", std::string("#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n"
+                                "__global__ void k(int* p) {}\n") +
+                        kCudaMain);
+  const std::string with = "CPATH=$PWD/toolkit swizzleperf-nvcc ";
+  const ChildResult made =
+      box.shell(with + "-Itoolkit -isystem toolkit -Ltoolkit/lib -lcudart a.cu -o a && ./a");
+  EXPECT_TRUE(made.ok()) << said(made);
+  box.write("b.cu", "\n#include <cublas_v2.h>\nint main() {}\n");
+  EXPECT_THAT(box.shell(with + "b.cu").err,
+              HasSubstr("b.cu:2: <cublas_v2.h> belongs to cuBLAS, which is not here"));
+  EXPECT_THAT(box.shell(with + "-Itoolkit b.cu").err,
+              HasSubstr("b.cu:2: <cublas_v2.h> belongs to cuBLAS, which is not here"));
+}
+
+/// A CUDA program hears of its device what CUDA's runtime says, in CUDA's words.
+TEST(Words, OfCudaForCudaPrograms) {
+  const Sandbox box;
+  box.write("a.cu",
+            "#include <cstdio>\n"
+            "__global__ void k(int* p) {\n  p[threadIdx.x + 64 * blockIdx.x] = 1;\n}\n"
+            "int main(int argc, char**) {\n"
+            "  cudaDeviceProp p; cudaGetDeviceProperties(&p, 0);\n"
+            "  int most = 0, usual = 0;\n"
+            "  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);\n"
+            "  cudaDeviceGetAttribute(&usual, cudaDevAttrMaxSharedMemoryPerBlock, 0);\n"
+            "  fprintf(stderr, \"%zu %zu %zu %d %d\", p.sharedMemPerBlock,\n"
+            "          p.sharedMemPerBlockOptin, p.sharedMemPerMultiprocessor, usual, most);\n"
+            "  int* q; cudaMalloc(&q, 512); k<<<argc, 64, 227 << 10>>>(q);\n"
+            "  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;\n}\n");
+  ASSERT_TRUE(box.run({"swizzleperf-nvcc", "a.cu", "-o", "a"}).ok());
+  const ChildResult ran = box.run({"swizzleperf", "trace", "./a", "-m", "h200", "--run-to-end"});
+  EXPECT_TRUE(ran.ok()) << said(ran);
+  EXPECT_THAT(said(ran), HasSubstr("49152 232448 233472 49152 232448"));
+  const ChildResult outside =
+      box.run({"swizzleperf", "trace", "./a", "-m", "h200", "--run-to-end", "--", "x", "y"});
+  EXPECT_THAT(outside.err, HasSubstr("0 bytes past the end of cudaMalloc #1 (512 bytes)"));
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "./a", "-m", "h200"}).out,
+              HasSubstr("1 an SM (limited by shared memory)"));
+  EXPECT_THAT(box.run({"swizzleperf", "trace", "./a", "-m", "h200"}).out,
+              Not(AnyOf(HasSubstr("gfx942"), HasSubstr("LDS"), HasSubstr("hipMalloc"))));
+}
+
+TEST(Toolkits, ObjectsOfOtherCompilersAreNamed) {
+  const Sandbox box;
+  box.write("a.cu", std::string("__global__ void k(int* p) {}\n") + kCudaMain);
+  box.write("b.c", "int cudaMalloc(void**, long); int f(void) { return cudaMalloc(0, 0); }\n");
+  ASSERT_TRUE(box.shell("clang-22 -c b.c").ok());
+  EXPECT_THAT(box.run({"swizzleperf-nvcc", "a.cu", "b.o"}).err,
+              HasSubstr("cudaMalloc is called by an object of another compiler"));
+}
+
+/// CUB's collectives are here, its algorithms for the whole device are not.
+TEST(Refusals, DeviceWideAlgorithmsByNameAndLine) {
+  const Sandbox box;
+  const std::string use =
+      "::DeviceReduce::Sum(nullptr, bytes, (int*)nullptr, (int*)nullptr, 1);\n}\n";
+  box.write("a.cu",
+            "#include <cub/device/device_reduce.cuh>\nint main() {\n  size_t bytes;\n  cub" + use);
+  EXPECT_THAT(
+      box.run({"swizzleperf-nvcc", "a.cu"}).err,
+      AllOf(HasSubstr("a.cu:4:20: error: 'DeviceReduce' is unavailable: not supported by the "
+                      "virtual GPU"),
+            HasSubstr("reductions, scans, BlockLoad")));
+  box.write("b.hip", "#include <hipcub/hipcub.hpp>\nint main() {\n  size_t bytes;\n  hipcub" + use);
+  EXPECT_THAT(box.run({"swizzleperf", "simulate", "b.hip"}).err,
+              HasSubstr("b.hip:4:23: 'DeviceReduce' is unavailable: not supported"));
+  box.write("c.cu",
+            "#include <cub/cub.cuh>\n__global__ void k(int* p) {\n"
+            "  cub::BlockMergeSort<int, 64, 1>* sort;\n}\nint main() {}\n");
+  EXPECT_THAT(box.run({"swizzleperf-nvcc", "c.cu"}).err,
+              HasSubstr("c.cu:3:8: error: 'BlockMergeSort"));
 }
 
 }  // namespace

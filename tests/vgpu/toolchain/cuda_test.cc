@@ -30,9 +30,10 @@ TEST_P(CudaProgram, PassesAndIsTraced) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaProgram,
-                         ::testing::Values("atomics", "ballot", "bfloat16", "grid_sync", "grids",
-                                           "groups", "half2", "intrinsics", "memory", "printing",
-                                           "random", "shuffle", "streams", "wmma"),
+                         ::testing::Values("atomics", "ballot", "bfloat16", "cub", "grid_sync",
+                                           "grids", "groups", "half2", "intrinsics", "memory",
+                                           "pipeline", "printing", "random", "rounding", "shuffle",
+                                           "small_floats", "streams", "wmma"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

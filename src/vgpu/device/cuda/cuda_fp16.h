@@ -20,7 +20,7 @@ struct __attribute__((aligned(2))) __half {
   __half() = default;
 #define SWIZZLEPERF_FROM(T)                     \
   __attribute__((host, device)) __half(T value) \
-      : __x(__builtin_bit_cast(unsigned short, (_Float16)value)) {}
+      : __x(value != value ? 0x7fff : __builtin_bit_cast(unsigned short, (_Float16)value)) {}
   SWIZZLEPERF_FROM(float)
   SWIZZLEPERF_FROM(double)
   SWIZZLEPERF_FROM(short)
@@ -58,6 +58,9 @@ struct __attribute__((aligned(4))) __half2 {
   __half x, y;
   __half2() = default;
   __attribute__((host, device)) __half2(__half a, __half b) : x(a), y(b) {}
+  __attribute__((host, device)) __half2(__half2_raw raw)
+      : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  __attribute__((host, device)) operator __half2_raw() const { return {x.__x, y.__x}; }
 };
 using half = __half;
 using half2 = __half2;
@@ -72,13 +75,6 @@ SWIZZLEPERF_HD unsigned short __half_as_ushort(__half x) { return x.__x; }
 SWIZZLEPERF_HD short __half_as_short(__half x) { return (short)x.__x; }
 SWIZZLEPERF_HD __half __ushort_as_half(unsigned short x) { return __half(__half_raw{x}); }
 SWIZZLEPERF_HD __half __short_as_half(short x) { return __half(__half_raw{(unsigned short)x}); }
-SWIZZLEPERF_HD __half __int2half_rn(int x) { return __half(x); }
-SWIZZLEPERF_HD __half __uint2half_rn(unsigned x) { return __half(x); }
-SWIZZLEPERF_HD __half __short2half_rn(short x) { return __half(x); }
-SWIZZLEPERF_HD __half __ushort2half_rn(unsigned short x) { return __half(x); }
-SWIZZLEPERF_HD int __half2int_rz(__half x) { return (int)(float)x; }
-SWIZZLEPERF_HD int __half2int_rn(__half x) { return (int)__builtin_rintf((float)x); }
-SWIZZLEPERF_HD unsigned __half2uint_rz(__half x) { return (unsigned)(float)x; }
 
 SWIZZLEPERF_HD __half2 make_half2(__half a, __half b) { return {a, b}; }
 SWIZZLEPERF_HD __half2 __halves2half2(__half a, __half b) { return {a, b}; }
@@ -101,10 +97,11 @@ SWIZZLEPERF_HD __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
 #define NARROW2 __half2
 #define NARROW_FROM(x) __half((float)(x))
 #define NARROW_TO(h) ((float)(h))
-#define NARROW_FMA(a, b, c)            \
-  __ushort_as_half(__builtin_bit_cast( \
-      unsigned short, (_Float16)((double)(float)(a) * (double)(float)(b) + (double)(float)(c))))
-#include "swizzleperf_narrow.h"
+#define NARROW_FMA(a, b, c) __half((double)(float)(a) * (double)(float)(b) + (double)(float)(c))
+#define NARROW_ROUND(x) __half((double)(x))
+#define NARROW_NAME half
+#define NARROW_PREFIX __half
+#include "../common/narrow.h"
 
 #define CUDART_INF_FP16 __ushort_as_half((unsigned short)0x7C00U)
 #define CUDART_NAN_FP16 __ushort_as_half((unsigned short)0x7FFFU)

@@ -8,7 +8,8 @@
 #include "swizzleperf_device.h"
 #include "swizzleperf_atomics.h"
 #include "swizzleperf_math.h"
-#include "swizzleperf_warp.h"
+#define SWIZZLEPERF_LANES 32
+#include "../common/lanes.h"
 // clang-format on
 #else
 // Host code of a project may share headers with its kernels.

@@ -391,7 +391,9 @@ static inline cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp* prop, i
   __builtin_memcpy(prop->name, h.name, sizeof prop->name);
   prop->totalGlobalMem = h.totalGlobalMem;
   prop->sharedMemPerBlock = h.sharedMemPerBlock;
-  prop->sharedMemPerBlockOptin = h.maxSharedMemoryPerMultiProcessor;
+  int most = 0;
+  (void)hipDeviceGetAttribute(&most, hipDeviceAttributeSharedMemPerBlockOptin, device);
+  prop->sharedMemPerBlockOptin = (size_t)most;
   prop->sharedMemPerMultiprocessor = h.maxSharedMemoryPerMultiProcessor;
   prop->regsPerBlock = prop->regsPerMultiprocessor = h.regsPerBlock;
   prop->warpSize = 32;

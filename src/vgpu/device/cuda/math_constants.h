@@ -1,4 +1,4 @@
-// Numbers that CUDA programs know by these names.
+// Numbers that programs know by these names; HIP has them as HIP_*.
 #pragma once
 
 #define CUDART_INF_F __builtin_inff()

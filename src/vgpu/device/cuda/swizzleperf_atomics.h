@@ -1,6 +1,8 @@
 // Atomic functions: each at three scopes (device, _block, _system), on clang's scoped atomics.
 #pragma once
 
+#include "../common/conversions.h"
+
 #define SWIZZLEPERF_ATOMIC_AT(suffix, scope, T, name, operation)              \
   SWIZZLEPERF_DEVICE T atomic##name##suffix(T* p, T value) {                  \
     return __hip_atomic_fetch_##operation(p, value, __ATOMIC_RELAXED, scope); \
@@ -55,19 +57,6 @@ SWIZZLEPERF_DEVICE unsigned atomicSub(unsigned* p, unsigned value) {
   return atomicAdd(p, 0u - value);
 }
 
-/// Functions of a value and the memory that no instruction has: a loop of compare-and-swap.
-template <class T, class F>
-SWIZZLEPERF_DEVICE T __swizzleperf_update(T* p, F next) {
-  T old = __hip_atomic_load(p, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-  for (;;) {
-    T seen = old;
-    if (__hip_atomic_compare_exchange_strong(p, &seen, next(old), __ATOMIC_RELAXED,
-                                             __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {
-      return old;
-    }
-    old = seen;
-  }
-}
 SWIZZLEPERF_DEVICE unsigned atomicInc(unsigned* p, unsigned limit) {
   return __swizzleperf_update(p, [=](unsigned v) { return v >= limit ? 0u : v + 1; });
 }

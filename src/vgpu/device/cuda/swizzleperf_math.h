@@ -2,6 +2,8 @@
 // headers lack. Directed rounding is there only where it is exact.
 #pragma once
 
+#include "../common/conversions.h"
+
 // ---- Bits --------------------------------------------------------------------------------------
 
 SWIZZLEPERF_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -239,18 +241,6 @@ SWIZZLEPERF_DEVICE double __hiloint2double(int high, int low) {
   SWIZZLEPERF_DEVICE To __##from##2##to##_ru(From x) {                      \
     return __swizzleperf_saturated<To>(__builtin_elementwise_ceil(x));      \
   }
-template <class To, class From>
-SWIZZLEPERF_DEVICE To __swizzleperf_saturated(From x) {
-  constexpr bool kSigned = To(-1) < To(0);
-  constexpr int kDigits = 8 * (int)sizeof(To) - (kSigned ? 1 : 0);
-  constexpr To kMost = kSigned ? (To)((1ull << (kDigits - (kSigned ? 0 : 1))) - 1) : (To)~0ull;
-  constexpr To kLeast = kSigned ? (To)(-kMost - 1) : (To)0;
-  const From limit = (From)2 * (From)(1ull << (kDigits - 1));
-  if (x != x) return 0;
-  if (x >= limit) return kMost;
-  if (x <= (kSigned ? -limit : (From)0)) return kLeast;
-  return (To)x;
-}
 SWIZZLEPERF_TO_INTEGER(float, float, int, int)
 SWIZZLEPERF_TO_INTEGER(float, float, uint, unsigned)
 SWIZZLEPERF_TO_INTEGER(float, float, ll, long long)
@@ -262,17 +252,51 @@ SWIZZLEPERF_TO_INTEGER(double, double, ull, unsigned long long)
 #undef SWIZZLEPERF_TO_INTEGER
 
 SWIZZLEPERF_DEVICE float __double2float_rn(double x) { return (float)x; }
-SWIZZLEPERF_DEVICE float __double2float_rz(double x) {
+/// The nearest float moved by one step if `x` lies on the other side (to = -1 down, 1 up, 0
+/// towards zero).
+SWIZZLEPERF_DEVICE float __swizzleperf_directed(double x, int to) {
   const float f = (float)x;
-  const bool away = __builtin_fabs((double)f) > __builtin_fabs(x);
-  return away ? __int_as_float(__float_as_int(f) - 1) : f;
+  const bool up = x > (double)f;
+  if (x != x || (double)f == x || up != (to > 0 || (to == 0 && x < 0))) return f;
+  if (f == 0) return __int_as_float(up ? 1 : (int)0x80000001u);
+  return __int_as_float(__float_as_int(f) + ((f > 0) == up ? 1 : -1));
 }
+SWIZZLEPERF_DEVICE float __double2float_rz(double x) { return __swizzleperf_directed(x, 0); }
+SWIZZLEPERF_DEVICE float __double2float_rd(double x) { return __swizzleperf_directed(x, -1); }
+SWIZZLEPERF_DEVICE float __double2float_ru(double x) { return __swizzleperf_directed(x, 1); }
 SWIZZLEPERF_DEVICE float __int2float_rn(int x) { return (float)x; }
 SWIZZLEPERF_DEVICE float __uint2float_rn(unsigned x) { return (float)x; }
 SWIZZLEPERF_DEVICE float __ll2float_rn(long long x) { return (float)x; }
 SWIZZLEPERF_DEVICE float __ull2float_rn(unsigned long long x) { return (float)x; }
-SWIZZLEPERF_DEVICE float __int2float_rz(int x) { return __double2float_rz((double)x); }
-SWIZZLEPERF_DEVICE float __uint2float_rz(unsigned x) { return __double2float_rz((double)x); }
+#define SWIZZLEPERF_INTEGER_TO(from, From)                      \
+  SWIZZLEPERF_DEVICE float __##from##2float_rz(From x) {        \
+    return __swizzleperf_directed(__swizzleperf_sticky(x), 0);  \
+  }                                                             \
+  SWIZZLEPERF_DEVICE float __##from##2float_rd(From x) {        \
+    return __swizzleperf_directed(__swizzleperf_sticky(x), -1); \
+  }                                                             \
+  SWIZZLEPERF_DEVICE float __##from##2float_ru(From x) {        \
+    return __swizzleperf_directed(__swizzleperf_sticky(x), 1);  \
+  }
+SWIZZLEPERF_INTEGER_TO(int, long long)
+SWIZZLEPERF_INTEGER_TO(uint, unsigned long long)
+SWIZZLEPERF_INTEGER_TO(ll, long long)
+SWIZZLEPERF_INTEGER_TO(ull, unsigned long long)
+#undef SWIZZLEPERF_INTEGER_TO
+// To a double in two halves, of which only the sum is rounded.
+#define SWIZZLEPERF_INTEGER_TO_DOUBLE(from, From, High)                      \
+  SWIZZLEPERF_DEVICE double __##from##2double_rz(From x) {                   \
+    return __dadd_rz((double)(High)(x >> 32) * 0x1p32, (double)(unsigned)x); \
+  }                                                                          \
+  SWIZZLEPERF_DEVICE double __##from##2double_rd(From x) {                   \
+    return __dadd_rd((double)(High)(x >> 32) * 0x1p32, (double)(unsigned)x); \
+  }                                                                          \
+  SWIZZLEPERF_DEVICE double __##from##2double_ru(From x) {                   \
+    return __dadd_ru((double)(High)(x >> 32) * 0x1p32, (double)(unsigned)x); \
+  }
+SWIZZLEPERF_INTEGER_TO_DOUBLE(ll, long long, int)
+SWIZZLEPERF_INTEGER_TO_DOUBLE(ull, unsigned long long, unsigned)
+#undef SWIZZLEPERF_INTEGER_TO_DOUBLE
 SWIZZLEPERF_DEVICE double __int2double_rn(int x) { return (double)x; }
 SWIZZLEPERF_DEVICE double __uint2double_rn(unsigned x) { return (double)x; }
 SWIZZLEPERF_DEVICE double __ll2double_rn(long long x) { return (double)x; }

@@ -1,3 +1,0 @@
-// Declared with the runtime.
-#pragma once
-#include "cuda_runtime_api.h"

@@ -1,3 +1,0 @@
-// The vectors come with their makers.
-#pragma once
-#include "vector_types.h"

@@ -1,0 +1,1 @@
+int reference(int i) { return 2 * i + 1; }
