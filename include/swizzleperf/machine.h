@@ -113,9 +113,10 @@ struct Machine {
   std::uint32_t hbm_open_pages = 0;  ///< calibrated: pages of memory open at once; 0 = no such cost
   double hbm_activate_bytes = 0;     ///< calibrated: what opening one costs, in bytes not moved
   double hbm_write_activate_bytes = 0;  ///< and to write
-  /// Calibrated: the share of a step's arithmetic and memory time, of whichever is shorter, that the
-  /// other does not hide.
+  /// Calibrated: the share of a step's arithmetic and memory time, of whichever is shorter, that
+  /// the other does not hide.
   double exposed = 0;
+  double skew = 0;    ///< calibrated: relative spread of the speeds of CUs, each keeping its own
   double jitter = 0;  ///< calibrated: relative spread of a block's step times
 
   double error_time = 0;       ///< the model's stated relative error of predicted time ratios

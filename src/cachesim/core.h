@@ -290,6 +290,7 @@ class Replay {
     std::uint32_t die = 0;
     std::uint32_t cu = 0;
     std::uint32_t merge_group = 0;
+    double pace = 1;          // of its CU: what arithmetic takes, relative to the mean
     std::uint32_t index = 0;  // dispatch index of its block
     std::size_t step = 0;
     std::size_t steps = 0;
@@ -320,6 +321,11 @@ class Replay {
     bool write;
   };
 
+  /// In [-1, 1), by a hash.
+  static double spread(std::uint64_t key) {
+    return static_cast<double>(mix64(key) >> 11) * 0x1p-52 - 1;
+  }
+
   static std::uint64_t to_ticks(double ns) {
     return static_cast<std::uint64_t>(ns * SlotQueue::kTicksPerNs + 0.999);
   }
@@ -346,6 +352,7 @@ class Replay {
       const std::uint32_t cu = (s / run / dies_ * run + s % run) % m_.cus_per_die;
       slots[s].die = die;
       slots[s].cu = die * m_.cus_per_die + cu;
+      slots[s].pace = 1 + m_.skew * spread(slots[s].cu);
       slots[s].merge_group = die * groups + cu / run % groups;
     }
     return slots;
@@ -367,10 +374,9 @@ class Replay {
     domains_[slot.die].l2.hits += step.units - step.missed_units;
     if (step.requests > 0) refresh(slot.mean, step);
     const StepWork& work = source_.work(slot.block, slot.step);
-    double compute = work.compute_ns;
+    double compute = work.compute_ns * slot.pace;
     if (m_.jitter > 0) {
-      const std::uint64_t h = mix64(std::uint64_t{slot.index} << 32 | slot.step);
-      compute *= 1 + m_.jitter * (static_cast<double>(h >> 11) * 0x1p-52 - 1);
+      compute *= 1 + m_.jitter * spread(std::uint64_t{slot.index} << 32 | slot.step);
     }
     const double computed = cu_server_[slot.cu].serve(now, compute);
     if (work.requests == 0) return computed;

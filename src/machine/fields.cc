@@ -41,6 +41,7 @@ constexpr auto kMachineFields = std::to_array<Field<Machine>>({
     {"hbm_activate_bytes", &Machine::hbm_activate_bytes, 65536, kZeroAllowed},
     {"hbm_write_activate_bytes", &Machine::hbm_write_activate_bytes, 65536, kZeroAllowed},
     {"exposed", &Machine::exposed, 1, kZeroAllowed},
+    {"skew", &Machine::skew, 0.9, kZeroAllowed},
     {"jitter", &Machine::jitter, 1, kZeroAllowed},
     {"error_time", &Machine::error_time, 1, kZeroAllowed},
     {"error_l2_points", &Machine::error_l2_points, 100, kZeroAllowed},

@@ -220,6 +220,8 @@ class Reference {
     compute = std::max(compute, c.lds_bytes / m_.lds_bytes_per_clk);
     compute = std::max(compute, c.instructions / m_.instructions_per_clk);
     compute = std::max(compute, step.l1_clocks) / m_.clock_ghz;
+    const double fraction = static_cast<double>(mix64(slot.cu) >> 11) * 0x1p-52;
+    compute *= 1 + m_.skew * (fraction - 1);
     if (m_.jitter > 0) {
       const std::uint64_t h = mix64(slot.index << 32 | slot.step);
       compute *= 1 + m_.jitter * (static_cast<double>(h >> 11) * 0x1p-52 - 1);

@@ -79,6 +79,7 @@ inline Machine random_machine(Random& random) {
   m.fabric_bytes_per_clk = uniform(random, 16, 256);
   m.hbm_bytes_per_ns = uniform(random, 16, 256);
   m.hbm_latency_ns = uniform(random, 0, 500);
+  m.skew = coin(random) ? 0 : uniform(random, 0, 0.5);
   m.exposed = coin(random) ? 0 : uniform(random, 0, 1);
   m.jitter = coin(random) ? 0 : uniform(random, 0, 0.3);
   if (m.dispatch == Dispatch::kSingleQueue && coin(random)) give_homes(random, m);
