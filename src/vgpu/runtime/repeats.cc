@@ -1,6 +1,7 @@
 // See repeats.h.
 #include "vgpu/runtime/repeats.h"
 
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -23,7 +24,7 @@ void append(std::vector<std::byte>& to, const T& value) {
 /// All that makes two launches equal, but for memory.
 std::vector<std::byte> identity(const Kernel& kernel, const Launch& launch) {
   std::vector<std::byte> all;
-  append(all, kernel.info);
+  append(all, reinterpret_cast<std::uintptr_t>(kernel.info));
   append(all, launch.grid);
   append(all, launch.block);
   append(all, launch.dynamic_lds_bytes);

@@ -63,7 +63,7 @@ namespace {
 struct Library {
   std::string_view header;  ///< how the names of its headers begin
   std::string_view name;
-  std::string_view has = {};  ///< what there is of its kind
+  std::string_view has = "";  ///< what there is of its kind
 };
 
 constexpr Library kToolkit = {"", "the CUDA toolkit"};
