@@ -79,7 +79,8 @@ TEST(Occupancy, SaysWhyNothingFits) {
   EXPECT_THAT(sentence("mi300x", {256, 513, 0}), testing::HasSubstr("not enough registers"));
   EXPECT_THAT(sentence("mi300x", {1024, 256, 0}), testing::HasSubstr("not enough registers"));
   EXPECT_THAT(sentence("h200", {4096, 0, 0}), testing::HasSubstr("not enough waves"));
-  EXPECT_THAT(sentence("h200", {256, 0, 228 * 1024}), testing::HasSubstr("not enough LDS"));
+  EXPECT_THAT(sentence("h200", {256, 0, 228 * 1024}),
+              testing::HasSubstr("not enough shared memory"));
   EXPECT_THAT(sentence("h200", {0, 0, 0}), testing::HasSubstr("0 threads"));
 }
 

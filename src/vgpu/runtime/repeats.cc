@@ -1,7 +1,9 @@
 // See repeats.h.
 #include "vgpu/runtime/repeats.h"
 
+#include <cstdint>
 #include <cstring>
+#include <new>
 
 namespace swizzleperf::vgpu::runtime {
 namespace {
@@ -22,7 +24,7 @@ void append(std::vector<std::byte>& to, const T& value) {
 /// All that makes two launches equal, but for memory.
 std::vector<std::byte> identity(const Kernel& kernel, const Launch& launch) {
   std::vector<std::byte> all;
-  append(all, kernel.info);
+  append(all, reinterpret_cast<std::uintptr_t>(kernel.info));
   append(all, launch.grid);
   append(all, launch.block);
   append(all, launch.dynamic_lds_bytes);
@@ -53,14 +55,22 @@ void Repeats::record(Known& known, const Heap& heap, const std::vector<Hash>& be
   known.recorded = false;
   const std::vector<Hash> after = contents(heap);
   const auto& allocations = heap.memory().allocations;
+  std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < allocations.size(); ++i) {
-    if (after[2 * i + 1] == before[2 * i + 1]) continue;
-    const Allocation& a = allocations[i];
-    if (kept_bytes_ + a.bytes > kMostKept) return;
-    const auto* const data = static_cast<const std::byte*>(to_pointer(a.base));
-    known.changes.push_back({a.base, {data, data + a.bytes}});
-    kept_bytes_ += a.bytes;
+    if (after[2 * i + 1] != before[2 * i + 1]) bytes += allocations[i].bytes;
   }
+  if (kept_bytes_ + bytes > kMostKept) return;
+  try {
+    for (std::size_t i = 0; i < allocations.size(); ++i) {
+      if (after[2 * i + 1] == before[2 * i + 1]) continue;
+      const auto* const data = static_cast<const std::byte*>(to_pointer(allocations[i].base));
+      known.changes.push_back({allocations[i].base, {data, data + allocations[i].bytes}});
+    }
+  } catch (const std::bad_alloc&) {  // no reason to fail: the next one is executed
+    known.changes.clear();
+    return;
+  }
+  kept_bytes_ += bytes;
   known.memory = hash_of(before.data(), before.size() * sizeof before[0]);
   known.recorded = true;
 }

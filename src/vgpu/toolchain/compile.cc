@@ -59,7 +59,8 @@ Command language_options(const Unit& unit, const Pieces& pieces) {
   if (cuda_program) {
     append(options, {cuda, "-include", "swizzleperf_cuda.h"});
   } else {
-    options.push_back("-I" + pieces.hip_headers.string());
+    // Behind the program's own directories, in front of the system's, where HIP 5.2 is.
+    append(options, {"-isystem", pieces.hip_headers.string()});
   }
   return options;
 }

@@ -63,11 +63,11 @@ namespace {
 struct Library {
   std::string_view header;  ///< how the names of its headers begin
   std::string_view name;
-  std::string_view has = {};  ///< what there is of its kind
+  const char* has = nullptr;  ///< what there is of its kind
 };
 
 constexpr Library kToolkit = {"", "the CUDA toolkit"};
-constexpr std::string_view kCollectives =
+constexpr const char* kCollectives =
     "only <cub/cub.cuh> and <hipcub/hipcub.hpp> for collectives inside a kernel";
 
 constexpr std::array<Library, 40> kLibraries = {{
@@ -133,7 +133,7 @@ std::string missing(const std::string& place, const std::string& header, const L
       "{}: <{}> belongs to {}, which is not here: the virtual GPU runs kernels that are compiled "
       "from the program's source{}; leave out or replace what calls it",
       place, header, library.name,
-      library.has.empty() ? "" : fmt::format(", and has {}", library.has));
+      library.has == nullptr ? "" : fmt::format(", and has {}", library.has));
 }
 
 /// "FILE:LINE" for each file that leads to the first error, the error's own last.

@@ -84,6 +84,18 @@ TEST_F(RepeatsTest, AnotherLaunchOrLayoutIsAnother) {
   EXPECT_TRUE(launch(f, 1));
 }
 
+/// Of more than is kept nothing is; the launch is executed each time.
+TEST_F(RepeatsTest, LargeChangesAreNotKept) {
+  constexpr std::uint64_t kBytes = 600 << 20;
+  auto* const large = static_cast<char*>(heap.allocate(kBytes, MemoryKind::kDevice));
+  ASSERT_NE(large, nullptr);
+  for (int i = 0; i < 4; ++i) {
+    large[7] = 0;
+    EXPECT_TRUE(launch([&] { large[7] = 1; }));
+  }
+  heap.release(large, {MemoryKind::kDevice});
+}
+
 TEST_F(RepeatsTest, AKernelThatPrintsIsExecutedEachTime) {
   info.repeatable = false;
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(launch([] {}));

@@ -383,6 +383,68 @@ void test_copy() {
   for (int i = 0; i < n; ++i) SAME(out[i], 2 * in[i] + (kIn == 1 ? 0 : i % kEach % 2), i);
 }
 
+// ---- Sorting -----------------------------------------------------------------------------------
+
+template <class Key>
+struct Sorted {
+  Key up[4], down[4], some[4];
+  int up_value[4], some_value[4];
+};
+
+/// Keys with many equals, so that a sort that is not stable shows in the values.
+template <class Key>
+__host__ __device__ Key key_of(int i) {
+  const int small = (i * 37) % 101 - 50;
+  return Key(-1) < Key(0) ? (Key)small / (Key)2 : (Key)(small + 50);
+}
+
+template <class Key>
+__global__ void sort(Sorted<Key>* out) {
+  using Pairs = NS::BlockRadixSort<Key, 96, 4, int>;
+  using Keys = NS::BlockRadixSort<Key, 96, 4>;
+  __shared__ typename Pairs::TempStorage pairs;
+  __shared__ typename Keys::TempStorage keys;
+  Sorted<Key> s;
+  const int t = (int)threadIdx.x;
+  for (int i = 0; i < 4; ++i) {
+    s.up[i] = s.down[i] = s.some[i] = key_of<Key>(t * 4 + i);
+    s.up_value[i] = s.some_value[i] = t * 4 + i;
+  }
+  Pairs(pairs).Sort(s.up, s.up_value);
+  Keys(keys).SortDescending(s.down);
+  __syncthreads();
+  Pairs(pairs).SortBlockedToStriped(s.some, s.some_value, 0, 3);
+  out[t] = s;
+}
+
+template <class Key>
+void test_sort() {
+  constexpr int n = 96 * 4;
+  Managed<Sorted<Key>> out(96);
+  sort<Key><<<1, 96>>>(out.p);
+  DEMAND(GPU(DeviceSynchronize)());
+  int previous = -1;
+  for (int i = 0; i < n; ++i) {  // by counting how many come before it
+    int before = 0, before_down = 0;
+    for (int k = 0; k < n; ++k) {
+      const Key a = key_of<Key>(k), b = key_of<Key>(i);
+      before += a < b || (a == b && k < i);
+      before_down += a > b || (a == b && k < i);
+    }
+    SAME(out[before / 4].up_value[before % 4], i, i);
+    SAME(out[before / 4].up[before % 4] == key_of<Key>(i), 1, i);
+    SAME(out[before_down / 4].down[before_down % 4] == key_of<Key>(i), 1, i);
+    // Of striped results the i-th is item i / 96 of thread i % 96; only three bits count.
+    const Key k = out[i % 96].some[i / 96];
+    SAME(k == key_of<Key>(out[i % 96].some_value[i / 96]), 1, i);
+    if (sizeof(Key) == 4 && !(Key(-1) < Key(0))) {
+      const int low = (int)k & 7;
+      SAME(low >= previous, 1, i);
+      previous = low;
+    }
+  }
+}
+
 inline int test_collectives(int lanes) {
   test_reduce<128, 1, 1>(70);
   test_reduce<kX, kY, kZ>(65);
@@ -402,6 +464,11 @@ inline int test_collectives(int lanes) {
   test_copy<4, 4, 3>();
   test_copy<5, 5, 3>();
   test_copy<2, 3, 4>();
+  test_sort<unsigned>();
+  test_sort<int>();
+  test_sort<float>();
+  test_sort<double>();
+  test_sort<signed char>();
   if (wrong == 0) std::printf("PASS\n");
   return wrong == 0 ? 0 : 1;
 }

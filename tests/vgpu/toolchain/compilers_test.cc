@@ -311,6 +311,16 @@ TEST(Words, OfCudaForCudaPrograms) {
               Not(AnyOf(HasSubstr("gfx942"), HasSubstr("LDS"), HasSubstr("hipMalloc"))));
 }
 
+/// What HIP 5.2 lacks is ours, unless the program brings its own.
+TEST(Toolkits, AProgramsOwnHeadersComeFirst) {
+  const Sandbox box;
+  ASSERT_TRUE(box.shell("mkdir -p mine/hip").ok());
+  box.write("mine/hip/hip_bf16.h", "#define MINE 1\n");
+  box.write("a.hip", "#include <hip/hip_bf16.h>\n#ifndef MINE\n#error ours\n#endif\n");
+  EXPECT_TRUE(box.run({"swizzleperf-hipcc", "-Imine", "-c", "a.hip"}).ok());
+  EXPECT_THAT(box.run({"swizzleperf-hipcc", "-c", "a.hip"}).err, HasSubstr("error: ours"));
+}
+
 TEST(Toolkits, ObjectsOfOtherCompilersAreNamed) {
   const Sandbox box;
   box.write("a.cu", std::string("__global__ void k(int* p) {}\n") + kCudaMain);

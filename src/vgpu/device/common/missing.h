@@ -3,14 +3,14 @@
 #pragma once
 #pragma clang system_header
 
-#include "movement.h"
+#include "sort.h"
 
 namespace SWIZZLEPERF_CUB {
 
-#define SWIZZLEPERF_CUB_NO                                                                      \
-  struct __attribute__((                                                                        \
-      unavailable("not supported by the virtual GPU, which has of CUB and hipCUB what kernels " \
-                  "call of reductions, scans, BlockLoad, BlockStore and BlockExchange")))
+#define SWIZZLEPERF_CUB_NO                                                          \
+  struct __attribute__((unavailable(                                                \
+      "not supported by the virtual GPU, which has of CUB and hipCUB what kernels " \
+      "call of reductions, scans, BlockLoad, BlockStore, BlockExchange and BlockRadixSort")))
 SWIZZLEPERF_CUB_NO DeviceReduce;
 SWIZZLEPERF_CUB_NO DeviceScan;
 SWIZZLEPERF_CUB_NO DeviceRadixSort;
@@ -29,8 +29,6 @@ SWIZZLEPERF_CUB_NO DeviceCopy;
 SWIZZLEPERF_CUB_NO DeviceFor;
 SWIZZLEPERF_CUB_NO CachingDeviceAllocator;
 
-template <class, int, int, class = NullType, int...>
-SWIZZLEPERF_CUB_NO BlockRadixSort;
 template <class, int, int, class = NullType, int...>
 SWIZZLEPERF_CUB_NO BlockMergeSort;
 template <class, int, int...>
