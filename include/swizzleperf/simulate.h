@@ -63,10 +63,6 @@ struct SimResult {
   [[nodiscard]] double hbm_bytes() const { return hbm_read_bytes + hbm_write_bytes; }
 };
 
-/// Requests of a sample that agrees with the exact replay within 0.5 points of L2 hits on GEMM
-/// 8192^3; see docs/model.md.
-constexpr double kDefaultSampleRequests = 8'000'000;
-
 struct Classified;
 struct Padding;
 

@@ -39,7 +39,9 @@ std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle&
   opinion.identity_hit_rate = identity.l2.hit_rate();
   opinion.best_hit_rate = swizzled.l2.hit_rate();
   const double points = 100 * (opinion.best_hit_rate - opinion.identity_hit_rate);
-  const bool time_survives = opinion.speedup - 1 >= (claimed_speedup - 1) / 2;
+  // A gain within the model's error is no claim.
+  const bool claims_time = claimed_speedup - 1 > launch.machine.error_time;
+  const bool time_survives = !claims_time || opinion.speedup - 1 >= (claimed_speedup - 1) / 2;
   const bool hits_survive = points >= claimed_points / 2;
   if (!time_survives || !hits_survive) {
     opinion.caveat = fmt::format(

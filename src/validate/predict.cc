@@ -22,6 +22,9 @@
 namespace swizzleperf::validate {
 namespace {
 
+/// Of a launch's sample: two hundred points in a minute, each within about a point of L2 hits.
+constexpr double kSampleRequests = 8'000'000;
+
 /// What replays of a launch's kernels come to.
 struct Totals {
   LevelCounts l2;
@@ -114,10 +117,9 @@ class Orders {
   Orders(const Launch& launch, const ReplaySettings& settings)
       : replayer_(launch.trace, launch.machine, launch.occupancy.blocks_per_cu) {
     const auto requests = static_cast<double>(replayer_.num_requests());
-    exact_ = settings.exact || requests <= kDefaultSampleRequests;
+    exact_ = settings.exact || requests <= kSampleRequests;
     if (!exact_) {
-      sample_ =
-          replayer_.add_sample(kDefaultSampleRequests / requests, settings.seed, settings.threads);
+      sample_ = replayer_.add_sample(kSampleRequests / requests, settings.seed, settings.threads);
     }
   }
 

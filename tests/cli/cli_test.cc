@@ -189,7 +189,7 @@ TEST(Cli, MachinesListsAndExplains) {
     EXPECT_THAT(text.out, HasSubstr("Calibrated: nobody publishes these"));
   }
   const auto numbers = run.json({"machines", "mi300x"})["machine"]["numbers"];
-  EXPECT_EQ(numbers.size(), 51U);
+  EXPECT_EQ(numbers.size(), 63U);
   for (const auto& number : numbers) EXPECT_NE(number["source"], "");
   EXPECT_TRUE(run.json({"machines"})["machines"][0]["llc_bytes"].is_null()) << "a100 has none";
 }
