@@ -45,6 +45,7 @@ struct Rows {
 Launch launch_of(Trace trace, std::uint32_t blocks_per_cu) {
   Launch l;
   l.machine = synthetic::mi300x();
+  l.machine.error_time = 0.05;
   l.occupancy.blocks_per_cu = blocks_per_cu;
   l.shape = {trace.grid, l.machine.dies, l.machine.cus_per_die};
   l.trace = std::move(trace);
