@@ -455,48 +455,70 @@ class Replay {
     }
     step.units += units;
     const std::uint32_t home = home_die(set / p_.l2_set.page_sets(), tag, dies_);
-    Evicted out;
-    std::uint8_t missing = sectors;
-    std::uint32_t missed_units = 0;
-    if (kind == AccessKind::kLoad) {
-      const std::uint32_t own_set = step.die * source_.sets() + set;
-      const std::uint8_t before = l2_.access(own_set, tag, sectors, false, out);
-      observer_.look_up(step.die, kind, sectors, before, origin);
-      missing = static_cast<std::uint8_t>(sectors & ~before);
-      missed_units = p_.units.read[missing];
-      write_page_back(step, out, own_set);
-      if (missing != 0) {
-        missing = p_.units.fill[missing];
-        l2_.add(own_set, tag, missing);
-        observer_.besides(step.die, missing, origin);
-      }
-    }
-    if (missing != 0 && (home != step.die || kind != AccessKind::kLoad)) {
-      const bool write = kind != AccessKind::kLoad;
-      const std::uint32_t home_set = home * source_.sets() + set;
-      const std::uint8_t before = l2_.access(home_set, tag, missing, write, out);
-      if (write) {
-        observer_.look_up(home, kind, sectors, before, origin);
-      } else {
-        observer_.besides(home, missing, origin);
-      }
-      write_page_back(step, out, home_set);
-      if (home != step.die) step.fabric_bytes += p_.units.bytes[missing];
-      missing = static_cast<std::uint8_t>(missing & ~before);
-      if (write) missed_units = p_.units.missed(kind, sectors, before);
-    }
-    if (missing != 0 && kind != AccessKind::kStore) {
-      missing = p_.units.fill[missing];
-      l2_.add(home * source_.sets() + set, tag, missing);
-      observer_.besides(home, missing, origin);
-      read_memory(step, missing);
-      open_page(step, set, tag, m_.hbm_activate_bytes);
-    }
-    if (missed_units != 0) {
-      step.missed_units += missed_units;
+    const std::uint32_t missed = kind == AccessKind::kLoad
+                                     ? homed_load(step, home, tag, set, sectors, origin)
+                                     : homed_update(step, home, tag, set, kind, sectors, origin);
+    if (missed != 0) {
+      step.missed_units += missed;
       step.misses += 1;
-      misses_by_buffer_[origin()] += missed_units;
+      misses_by_buffer_[origin()] += missed;
     }
+  }
+
+  /// The units that miss in the asking die's own L2.
+  template <typename Origin>
+  std::uint32_t homed_load(StepTraffic& step, std::uint32_t home, std::uint32_t tag,
+                           std::uint32_t set, std::uint8_t sectors, const Origin& origin) {
+    const std::uint32_t own_set = step.die * source_.sets() + set;
+    Evicted out;
+    const std::uint8_t before = l2_.access(own_set, tag, sectors, false, out);
+    observer_.look_up(step.die, AccessKind::kLoad, sectors, before, origin);
+    write_page_back(step, out, own_set);
+    auto missing = static_cast<std::uint8_t>(sectors & ~before);
+    if (missing == 0) return 0;
+    const std::uint32_t missed = p_.units.read[missing];
+    missing = p_.units.fill[missing];
+    l2_.add(own_set, tag, missing);
+    observer_.besides(step.die, missing, origin);
+    if (home != step.die) {
+      const std::uint32_t home_set = home * source_.sets() + set;
+      const std::uint8_t at_home = l2_.access(home_set, tag, missing, false, out);
+      observer_.besides(home, missing, origin);
+      write_page_back(step, out, home_set);
+      step.fabric_bytes += p_.units.bytes[missing];
+      missing = static_cast<std::uint8_t>(missing & ~at_home);
+    }
+    if (missing != 0) fill_home(step, home, tag, set, missing, origin);
+    return missed;
+  }
+
+  /// The units of a store or an atomic that miss at the home.
+  template <typename Origin>
+  std::uint32_t homed_update(StepTraffic& step, std::uint32_t home, std::uint32_t tag,
+                             std::uint32_t set, AccessKind kind, std::uint8_t sectors,
+                             const Origin& origin) {
+    const std::uint32_t home_set = home * source_.sets() + set;
+    Evicted out;
+    const std::uint8_t before = l2_.access(home_set, tag, sectors, true, out);
+    observer_.look_up(home, kind, sectors, before, origin);
+    write_page_back(step, out, home_set);
+    if (home != step.die) step.fabric_bytes += p_.units.bytes[sectors];
+    const auto missing = static_cast<std::uint8_t>(sectors & ~before);
+    if (missing != 0 && kind == AccessKind::kAtomic) {
+      fill_home(step, home, tag, set, missing, origin);
+    }
+    return p_.units.missed(kind, sectors, before);
+  }
+
+  /// Sectors that the home lacks come from memory, with their pieces.
+  template <typename Origin>
+  void fill_home(StepTraffic& step, std::uint32_t home, std::uint32_t tag, std::uint32_t set,
+                 std::uint8_t missing, const Origin& origin) {
+    missing = p_.units.fill[missing];
+    l2_.add(home * source_.sets() + set, tag, missing);
+    observer_.besides(home, missing, origin);
+    read_memory(step, missing);
+    open_page(step, set, tag, m_.hbm_activate_bytes);
   }
 
   /// What makes room in `set` is written to memory with what else its page has dirty in this L2.

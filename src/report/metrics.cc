@@ -34,6 +34,7 @@ json to_json(const SimResult& r, const std::vector<Buffer>& buffers) {
       {"sampled_share", r.sampled_share},
       {"l1", level(r.l1)},
       {"l2", level(r.l2)},
+      {"merged_requests", count(r.merged_requests)},
       {"llc", r.llc ? level(*r.llc) : json()},
       {"hbm", {{"read_bytes", count(r.hbm_read_bytes)}, {"write_bytes", count(r.hbm_write_bytes)}}},
       {"per_domain", domains},
