@@ -387,11 +387,18 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
     o.best_swizzle = swizzle;
     o.proof = proof;
   }
-  // The identity's exact replay, the patch and a look at the blocks need nothing of each other.
-  const std::array<std::function<void()>, 3> last = {
+  // The identity's exact replay, the patch, a second opinion and a look at the blocks need nothing
+  // of each other.
+  const std::array<std::function<void()>, 4> last = {
       [&] { o.baseline = judge_orders.exact(identity_candidate(o.launch.shape)); },
       [&] {
         if (found) try_apply(o, spec, built, scratch.path());
+      },
+      [&] {
+        if (found) {
+          o.second_opinion =
+              second_opinion(o.launch, *o.best_swizzle, request.seed, request.threads);
+        }
       },
       [&] {
         o.blocks = watch_trace(o.launch.trace);
@@ -404,10 +411,10 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   if (o.best_swizzle) {
     const SimResult best = from_json(o.best);
     o.verdict = judge(machine, identity, &best);
-    if (o.verdict.decision != Verdict::Decision::kKeepIdentity) {
-      o.second_opinion = second_opinion(o.launch, *o.best_swizzle, identity.time_ms / best.time_ms,
-                                        100 * (best.l2.hit_rate() - identity.l2.hit_rate()),
-                                        request.seed, request.threads);
+    if (o.verdict.decision == Verdict::Decision::kKeepIdentity) o.second_opinion.reset();
+    if (o.second_opinion) {
+      doubt(*o.second_opinion, machine, identity.time_ms / best.time_ms,
+            100 * (best.l2.hit_rate() - identity.l2.hit_rate()));
     }
     write_file(request.run_directory / "best.swz", o.best_swizzle->formula.text());
   } else {

@@ -18,7 +18,6 @@ constexpr double kSampleRequests = 4'000'000;  // a tenth of a second for two or
 }  // namespace
 
 std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle& best,
-                                            double claimed_speedup, double claimed_points,
                                             std::uint64_t seed, unsigned threads) {
   if (launch.machine.l2.index == SetIndex::kHashed) return std::nullopt;
   Machine machine = launch.machine;
@@ -38,9 +37,14 @@ std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle&
   opinion.speedup = swizzled.time_ms > 0 ? identity.time_ms / swizzled.time_ms : 1;
   opinion.identity_hit_rate = identity.l2.hit_rate();
   opinion.best_hit_rate = swizzled.l2.hit_rate();
+  return opinion;
+}
+
+void doubt(SecondOpinion& opinion, const Machine& machine, double claimed_speedup,
+           double claimed_points) {
   const double points = 100 * (opinion.best_hit_rate - opinion.identity_hit_rate);
   // A gain within the model's error is no claim.
-  const bool claims_time = claimed_speedup - 1 > launch.machine.error_time;
+  const bool claims_time = claimed_speedup - 1 > machine.error_time;
   const bool time_survives = !claims_time || opinion.speedup - 1 >= (claimed_speedup - 1) / 2;
   const bool hits_survive = points >= claimed_points / 2;
   if (!time_survives || !hits_survive) {
@@ -53,7 +57,6 @@ std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle&
         "swizzle; measure both",
         opinion.speedup, points);
   }
-  return opinion;
 }
 
 }  // namespace swizzleperf

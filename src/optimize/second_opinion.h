@@ -20,12 +20,16 @@ struct SecondOpinion {
   double speedup = 1;  ///< predicted time of the identity over the swizzle's, under a perfect hash
   double identity_hit_rate = 0;  ///< of L2, 0 to 1
   double best_hit_rate = 0;
-  std::string caveat;  ///< one sentence; empty where at least half of the gain survives
+  std::string caveat;  ///< one sentence, by `doubt`; empty where at least half of the gain survives
 };
 
 /// Replays a sample of both orders. Nothing where the machine's sets are hashed already.
 std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle& best,
-                                            double claimed_speedup, double claimed_points,
                                             std::uint64_t seed, unsigned threads);
+
+/// Holds the opinion against what the model itself claims: how many times faster, and by how many
+/// points of L2 hits.
+void doubt(SecondOpinion& opinion, const Machine& machine, double claimed_speedup,
+           double claimed_points);
 
 }  // namespace swizzleperf

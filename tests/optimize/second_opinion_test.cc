@@ -72,8 +72,9 @@ TEST(SecondOpinion, AnEscapeFromConflictsIsNamed) {
   const Swizzle s = make_swizzle("die-contiguous");
   const Claim claim = claim_of(l, s);
   ASSERT_GT(claim.points, 5) << "the rows no longer meet in few sets: choose another case";
-  const auto opinion = second_opinion(l, s, claim.speedup, claim.points, 1, 1);
+  auto opinion = second_opinion(l, s, 1, 1);
   ASSERT_TRUE(opinion.has_value());
+  doubt(*opinion, l.machine, claim.speedup, claim.points);
   EXPECT_NE(opinion->caveat.find("conflict"), std::string::npos);
   EXPECT_LT(100 * (opinion->best_hit_rate - opinion->identity_hit_rate), claim.points / 2);
 }
@@ -83,15 +84,16 @@ TEST(SecondOpinion, ReuseSurvivesAnotherHash) {
   const Swizzle s = make_swizzle("die-contiguous+y-fastest");
   const Claim claim = claim_of(l, s);
   ASSERT_GT(claim.points, 10);
-  const auto opinion = second_opinion(l, s, claim.speedup, claim.points, 1, 1);
+  auto opinion = second_opinion(l, s, 1, 1);
   ASSERT_TRUE(opinion.has_value());
+  doubt(*opinion, l.machine, claim.speedup, claim.points);
   EXPECT_EQ(opinion->caveat, "");
 }
 
 TEST(SecondOpinion, HashedSetsNeedNone) {
   Launch l = launch_of(synthetic::build(synthetic::Transpose{1024}, 1), 8);
   l.machine.l2.index = SetIndex::kHashed;
-  EXPECT_FALSE(second_opinion(l, make_swizzle("die-contiguous"), 1.1, 5, 1, 1).has_value());
+  EXPECT_FALSE(second_opinion(l, make_swizzle("die-contiguous"), 1, 1).has_value());
 }
 
 }  // namespace
