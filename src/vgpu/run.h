@@ -49,7 +49,7 @@ struct ProgramSpec {
   std::string kernel_regex;                  ///< empty: choose the launch with the most traffic
   std::int64_t launch_index = -1;            ///< among matching launches; -1: the first
   std::string arch = "gfx942";
-  std::optional<Language> language;  ///< of a source (kHip, kCuda); none: as its name says
+  std::optional<Language> language;     ///< of a source (kHip, kCuda); none: as its name says
   std::optional<VirtualDevice> device;  ///< none: the usual one of the architecture
   double time_limit_s = 600;
   std::uint64_t memory_limit_bytes = 0;  ///< 0 = none
