@@ -7,13 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#define DEMAND(call)                                                       \
-  do {                                                                     \
-    if (const int error = (int)(call)) {                                   \
-      std::printf("FAIL line %d: %s: error %d\n", __LINE__, #call, error); \
-      std::exit(1);                                                        \
-    }                                                                      \
-  } while (0)
+#include "demand.h"
 
 static int wrong = 0;
 static void same(int line, long long got, long long wanted, int where) {

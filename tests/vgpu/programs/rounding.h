@@ -9,13 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#define DEMAND(call)                                                       \
-  do {                                                                     \
-    if (const int error = (int)(call)) {                                   \
-      std::printf("FAIL line %d: %s: error %d\n", __LINE__, #call, error); \
-      std::exit(1);                                                        \
-    }                                                                      \
-  } while (0)
+#include "demand.h"
 
 constexpr int kResults = 24;  // six operations in four directions
 

@@ -11,13 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#define DEMAND(call)                                                       \
-  do {                                                                     \
-    if (const int error = (int)(call)) {                                   \
-      std::printf("FAIL line %d: %s: error %d\n", __LINE__, #call, error); \
-      std::exit(1);                                                        \
-    }                                                                      \
-  } while (0)
+#include "demand.h"
 
 /// A format: what its positive patterns mean, ascending from pattern 0.
 struct Format {
