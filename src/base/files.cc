@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -75,6 +76,28 @@ void write_file(const fs::path& file, std::string_view text) {
   const fs::path temporary = fmt::format("{}.tmp-{}", target.string(), ::getpid());
   const mode_t mode = exists ? old.st_mode & 07777 : 0666;
   if (const int error = replace(temporary, target, text, mode)) throw cannot("write", file, error);
+}
+
+bool make_directories(const fs::path& directory) {
+  std::error_code error;
+  const bool made = fs::create_directories(directory, error);
+  if (error)
+    throw input_error(
+        fmt::format("{}: cannot be created: {}", directory.string(), error.message()));
+  return made;
+}
+
+Fd lock_directory(const fs::path& directory) {
+  Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid())
+    throw input_error(fmt::format("{}: cannot be opened: {}; give a run directory",
+                                  directory.string(), reason(errno)));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw input_error(
+        fmt::format("{}: another process works in this run directory; wait for it, or name another "
+                    "directory",
+                    directory.string()));
+  return fd;
 }
 
 ScratchDirectory::ScratchDirectory() {

@@ -6,7 +6,9 @@
 // Signals that were ignored when we were started (nohup, a shell's background job) stay ignored.
 #include "base/interrupt.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/supervisor.h"
+
 namespace swizzleperf {
 namespace {
 
@@ -25,7 +29,7 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 struct Registry {
   std::mutex mutex;
   std::vector<std::filesystem::path> paths;
-  std::vector<pid_t> groups;
+  std::vector<int> supervisors;
 };
 
 /// Never destroyed: the waiting thread may use it until the very end.
@@ -46,12 +50,24 @@ void drop(std::vector<T>& list, const T& item) {
   if (const auto at = std::find(list.begin(), list.end(), item); at != list.end()) list.erase(at);
 }
 
+/// Their supervisors close the sockets when all is dead.
+void kill_children() {
+  constexpr int kLongestMs = 5000;
+  const Order kill = Order::kKill;
+  for (const int control : registry().supervisors)
+    (void)!::send(control, &kill, sizeof kill, MSG_NOSIGNAL);
+  for (const int control : registry().supervisors) {
+    pollfd closed{control, 0, 0};
+    (void)::poll(&closed, 1, kLongestMs);
+  }
+}
+
 [[noreturn]] void wait_and_end(const sigset_t& signals) {
   int signal = SIGTERM;
   while (::sigwait(&signals, &signal) != 0) {
   }
   registry().mutex.lock();
-  for (const pid_t group : registry().groups) ::kill(-group, SIGKILL);
+  kill_children();
   for (const std::filesystem::path& path : registry().paths) {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
@@ -83,7 +99,7 @@ Temporary::Temporary(std::filesystem::path path) : path_(std::move(path)) {
 }
 Temporary::~Temporary() { drop(registry().paths, path_); }
 
-ChildGroup::ChildGroup(pid_t group) : group_(group) { add(registry().groups, group_); }
-ChildGroup::~ChildGroup() { drop(registry().groups, group_); }
+ChildGroup::ChildGroup(int control) : control_(control) { add(registry().supervisors, control_); }
+ChildGroup::~ChildGroup() { drop(registry().supervisors, control_); }
 
 }  // namespace swizzleperf

@@ -1,13 +1,11 @@
 // What must not outlive this process when a signal ends it: children, and files that only we know.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 
 namespace swizzleperf {
 
-/// From now on SIGINT, SIGTERM and SIGHUP first kill the child groups and remove the paths that are
+/// From now on SIGINT, SIGTERM and SIGHUP first kill the children and remove the paths that are
 /// registered, then end the process as they always do. Call once, before any thread is started.
 void clean_up_on_signals();
 
@@ -23,16 +21,16 @@ class Temporary {
   std::filesystem::path path_;
 };
 
-/// A process group that is killed if a signal ends us in this scope.
+/// A child with all its descendants that is killed if a signal ends us in this scope.
 class ChildGroup {
  public:
-  explicit ChildGroup(pid_t group);
+  explicit ChildGroup(int control);  ///< the socket of its supervisor
   ~ChildGroup();
   ChildGroup(const ChildGroup&) = delete;
   ChildGroup& operator=(const ChildGroup&) = delete;
 
  private:
-  pid_t group_;
+  int control_;
 };
 
 }  // namespace swizzleperf

@@ -123,6 +123,28 @@ TEST(Files, ReadErrorsNameTheFile) {
   EXPECT_EQ(sentence([] { read_file("/tmp"); }), "cannot read /tmp: Is a directory");
 }
 
+TEST(Files, DirectoriesAreMadeOrTheReasonIsTold) {
+  const ScratchDirectory scratch;
+  EXPECT_TRUE(make_directories(scratch.path() / "a" / "b"));
+  EXPECT_FALSE(make_directories(scratch.path() / "a" / "b"));
+  write_file(scratch.path() / "f", "x");
+  EXPECT_THAT(sentence([&] { make_directories(scratch.path() / "f"); }), HasSubstr("directory"));
+  EXPECT_THAT(sentence([&] { make_directories(scratch.path() / "f" / "below"); }),
+              HasSubstr("cannot be created: Not a directory"));
+}
+
+TEST(Files, ADirectoryIsLockedForOneAtATime) {
+  const ScratchDirectory scratch;
+  {
+    const Fd lock = lock_directory(scratch.path());
+    EXPECT_THAT(sentence([&] { lock_directory(scratch.path()); }), HasSubstr("another process"));
+  }
+  EXPECT_TRUE(lock_directory(scratch.path()).valid());
+  EXPECT_EQ(entries(scratch.path()), 0U);
+  EXPECT_THAT(sentence([&] { lock_directory(scratch.path() / "absent"); }),
+              HasSubstr("No such file"));
+}
+
 TEST(Files, ScratchDirectoriesDifferAndGo) {
   fs::path first;
   {
