@@ -22,6 +22,9 @@ class Interpreter {
   /// Throws FormulaError.
   std::int64_t block(std::uint64_t pid);
 
+  /// Taken by the last block asked for.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
  private:
   enum class Next : std::uint8_t { kGoOn, kBreak, kContinue };
 

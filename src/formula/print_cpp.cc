@@ -145,21 +145,21 @@ struct Helper {
 
 constexpr Helper kHelpers[] = {
     {Op::kMin, "min",
-     "template <class T>\nstatic __device__ T {0}_min(T a, T b) {{\n"
+     "template <class Int>\nstatic __device__ Int {0}_min(Int a, Int b) {{\n"
      "  return a < b ? a : b;\n}}\n"},
     {Op::kMax, "max",
-     "template <class T>\nstatic __device__ T {0}_max(T a, T b) {{\n"
+     "template <class Int>\nstatic __device__ Int {0}_max(Int a, Int b) {{\n"
      "  return a > b ? a : b;\n}}\n"},
     {Op::kAbs, "abs",
-     "template <class T>\nstatic __device__ T {0}_abs(T a) {{\n"
+     "template <class Int>\nstatic __device__ Int {0}_abs(Int a) {{\n"
      "  return a < 0 ? -a : a;\n}}\n"},
     {Op::kCdiv, "cdiv",
      "/// a / b, rounded up.\n"
-     "template <class T>\nstatic __device__ T {0}_cdiv(T a, T b) {{\n"
+     "template <class Int>\nstatic __device__ Int {0}_cdiv(Int a, Int b) {{\n"
      "  return a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0);\n}}\n"},
     {Op::kIlog2, "ilog2",
      "/// The position of the highest bit of a, which is positive.\n"
-     "template <class T>\nstatic __device__ int {0}_ilog2(T a) {{\n"
+     "template <class Int>\nstatic __device__ int {0}_ilog2(Int a) {{\n"
      "  int bits = 0;\n  while (a >>= 1) ++bits;\n  return bits;\n}}\n"}};
 
 bool printed_as_call(Op op) {

@@ -101,12 +101,13 @@ std::string target_name(const std::string& name, const std::string& function,
   return name;
 }
 
-void choose_names(const std::string& function, bool (*reserved)(std::string_view name),
+void choose_names(const PrintOptions& options, bool (*reserved)(std::string_view name),
                   Printable& out) {
-  std::set<std::string> taken;
+  std::set<std::string> taken(options.taken.begin(), options.taken.end());
   for (const Slot& slot : out.formula.slots) {
-    std::string name =
-        slot.kind == Slot::Kind::kInput ? slot.name : target_name(slot.name, function, reserved);
+    std::string name = slot.kind == Slot::Kind::kInput
+                           ? slot.name
+                           : target_name(slot.name, options.function, reserved);
     while (!taken.insert(name).second) name += '_';
     out.names.push_back(name);
   }
@@ -123,7 +124,7 @@ Printable prepare(const Formula& formula, const PrintOptions& options,
   if (!out.guard.body.empty()) {
     out.guard_facts = infer(out.guard, options.num_xcds, options.cus_per_xcd);
   }
-  choose_names(options.function, reserved, out);
+  choose_names(options, reserved, out);
   const std::size_t slots = out.formula.slots.size();
   out.used.resize(slots);
   out.home.resize(slots);

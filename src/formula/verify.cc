@@ -132,6 +132,12 @@ RangeVerdict verify_part(const Formula& formula, const VerifyRange& range, std::
 
 }  // namespace
 
+std::uint64_t permutation_hash(const std::vector<std::uint32_t>& permutation) {
+  const std::uint64_t hash =
+      XXH3_64bits(permutation.data(), permutation.size() * sizeof(std::uint32_t));
+  return hash == 0 ? 1 : hash;  // 0 means "not a bijection"
+}
+
 GridVerdict verify_grid(const Formula& formula, const LaunchShape& shape) {
   GridVerdict verdict;
   try {
@@ -150,9 +156,7 @@ GridVerdict verify_grid(const Formula& formula, const LaunchShape& shape) {
   }
   verdict.bijective = true;
   verdict.identity = std::is_sorted(verdict.permutation.begin(), verdict.permutation.end());
-  verdict.hash =
-      XXH3_64bits(verdict.permutation.data(), verdict.permutation.size() * sizeof(std::uint32_t));
-  if (verdict.hash == 0) verdict.hash = 1;  // 0 means "not a bijection"
+  verdict.hash = permutation_hash(verdict.permutation);
   return verdict;
 }
 
@@ -221,15 +225,8 @@ std::vector<bool> prove_each(const Formula& formula, const std::vector<LaunchSha
   return {proved.begin(), proved.end()};
 }
 
-std::string describe(const Counterexample& counterexample) {
-  const Dim3& grid = counterexample.shape.grid;
-  const std::uint32_t dies = counterexample.shape.num_xcds;
-  std::string words =
-      fmt::format("On a grid of {} x {} x {} ({} block{}) with {} die{}", grid.x, grid.y, grid.z,
-                  grid.count(), grid.count() == 1 ? "" : "s", dies, dies == 1 ? "" : "s");
-  if (!counterexample.error.empty()) {
-    return words + fmt::format(" the formula fails: {}.", counterexample.error);
-  }
+std::string describe_failures(const Counterexample& counterexample) {
+  if (!counterexample.error.empty()) return "the formula fails: " + counterexample.error;
   std::vector<std::string> parts;
   for (const auto& out : counterexample.out_of_range) {
     parts.push_back(out.target == -1
@@ -246,12 +243,18 @@ std::string describe(const Counterexample& counterexample) {
   if (!counterexample.missing.empty()) {
     parts.push_back(fmt::format("block {} is never computed", counterexample.missing.front()));
   }
-  words += fmt::format(" {}", fmt::join(parts, ", "));
-  return words + fmt::format(
-                     " (in all {} outside the grid, {} computed more than once, {} never "
-                     "computed).",
-                     counterexample.num_out_of_range, counterexample.num_duplicate,
-                     counterexample.num_missing);
+  return fmt::format(
+      "{} (in all {} outside the grid, {} computed more than once, {} never computed)",
+      fmt::join(parts, ", "), counterexample.num_out_of_range, counterexample.num_duplicate,
+      counterexample.num_missing);
+}
+
+std::string describe(const Counterexample& counterexample) {
+  const Dim3& grid = counterexample.shape.grid;
+  const std::uint32_t dies = counterexample.shape.num_xcds;
+  return fmt::format("On a grid of {} x {} x {} ({} block{}) with {} die{} {}.", grid.x, grid.y,
+                     grid.z, grid.count(), grid.count() == 1 ? "" : "s", dies, dies == 1 ? "" : "s",
+                     describe_failures(counterexample));
 }
 
 }  // namespace swizzleperf

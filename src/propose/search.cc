@@ -126,6 +126,18 @@ void shorten(std::vector<Ranked>& ranked, std::size_t keep) {
 
 }  // namespace
 
+std::string_view objective_name(Objective objective) {
+  switch (objective) {
+    case Objective::kL2:
+      return "l2";
+    case Objective::kHbm:
+      return "hbm";
+    case Objective::kTime:
+      break;
+  }
+  return "time";
+}
+
 Score score_of(const SimResult& r) {
   return {r.time_ms, r.l2.requests, r.l2_misses(), r.hbm_bytes()};
 }
@@ -153,7 +165,7 @@ void rank(std::vector<Ranked>& candidates, const Ranking& ranking) {
             [&](const Ranked& a, const Ranked& b) { return key(a) < key(b); });
 }
 
-std::vector<Rung> plan_rungs(const Replayer& replayer) {
+std::vector<Rung> plan_rungs(const Replayer& replayer, std::size_t finalists) {
   const Machine& m = replayer.machine();
   const std::uint64_t blocks = replayer.num_blocks();
   const std::uint64_t resident = std::uint64_t{m.dies} * m.cus_per_die * replayer.blocks_per_cu();
@@ -172,14 +184,15 @@ std::vector<Rung> plan_rungs(const Replayer& replayer) {
     if (n < blocks) name += fmt::format(", first {} blocks", n);
     rungs.push_back({std::move(name), share, n, dies, keep});
   };
-  add(coarse, beginning, few_dies, 40);
-  add(coarse, blocks, few_dies, 7);
-  add(8 * coarse, blocks, 0, 2);
+  add(coarse, beginning, few_dies, std::max<std::size_t>(40, 2 * finalists));
+  add(coarse, blocks, few_dies, finalists + 5);
+  add(8 * coarse, blocks, 0, finalists);
   return rungs;
 }
 
-RungReplays::RungReplays(Replayer& replayer, std::uint64_t seed, unsigned threads)
-    : replayer_(replayer), rungs_(plan_rungs(replayer)), samples_(rungs_.size()) {
+RungReplays::RungReplays(Replayer& replayer, std::vector<Rung> rungs, std::uint64_t seed,
+                         unsigned threads)
+    : replayer_(replayer), rungs_(std::move(rungs)), samples_(rungs_.size()) {
   for (std::size_t i = rungs_.size(); i-- > 0;) {  // finest first: coarser ones are taken from it
     if (rungs_[i].share < 1) samples_[i] = replayer.add_sample(rungs_[i].share, seed, threads);
   }
@@ -216,6 +229,7 @@ SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
     result.finalists = std::move(ranked);
   }
   result.candidates = seen.size();
+  result.seen = std::move(seen);
   return result;
 }
 

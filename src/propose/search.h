@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "swizzleperf/simulate.h"
@@ -21,6 +22,7 @@
 namespace swizzleperf {
 
 enum class Objective { kTime, kL2, kHbm };
+std::string_view objective_name(Objective objective);
 
 /// What ranks a candidate.
 struct Score {
@@ -54,13 +56,16 @@ struct Rung {
   std::size_t keep = 0;      ///< candidates that go on
 };
 
+/// What the last rung usually keeps: the best, and the best of the kind that experts write.
+constexpr std::size_t kFinalists = 2;
+
 /// The rungs for a launch of this size.
-std::vector<Rung> plan_rungs(const Replayer& replayer);
+std::vector<Rung> plan_rungs(const Replayer& replayer, std::size_t finalists = kFinalists);
 
 /// Replays on the planned rungs, whose samples it adds to the replayer.
 class RungReplays {
  public:
-  RungReplays(Replayer& replayer, std::uint64_t seed, unsigned threads);
+  RungReplays(Replayer& replayer, std::vector<Rung> rungs, std::uint64_t seed, unsigned threads);
 
   [[nodiscard]] const std::vector<Rung>& rungs() const { return rungs_; }
   [[nodiscard]] SimResult replay(std::span<const std::uint32_t> permutation,
@@ -101,7 +106,8 @@ struct Ranked {
 struct SearchResult {
   std::vector<Ranked> finalists;  ///< of the last rung, best first; empty if there was no candidate
   std::vector<Refused> refused;
-  std::size_t candidates = 0;  ///< distinct permutations replayed
+  std::unordered_map<std::uint64_t, std::string> seen;  ///< specifications by permutation hash
+  std::size_t candidates = 0;                           ///< distinct permutations replayed
 };
 
 /// The candidates that the last rung keeps, best first.

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "formula/interpret.h"
@@ -363,6 +364,17 @@ TEST(Print, ForeignNamesAreRenamed) {
   for (const char* renamed : {"v_N", "v_x", "v_class", "v__q"}) {
     EXPECT_THAT(text, HasSubstr(renamed));
   }
+}
+
+/// A source file's macros would replace variables of ours.
+TEST(Print, NamesThatAreTakenAreLeftAlone) {
+  PrintOptions options;
+  options.taken = {"rows", "half"};
+  const std::string code = print_cpp(
+      Formula::parse("rows = num_blocks; half = rows / 2; pid = rows - 1 - pid + half - half;"),
+      options);
+  EXPECT_FALSE(std::regex_search(code, std::regex(R"(\b(rows|half)\b)"))) << code;
+  EXPECT_TRUE(std::regex_search(code, std::regex(R"(\brows_\b)"))) << code;
 }
 
 TEST(Print, AGuardMakesTheIdentityElsewhere) {
