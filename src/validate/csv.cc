@@ -8,32 +8,11 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/csv.h"
 #include "base/files.h"
 #include "base/nearest.h"
 
 namespace swizzleperf::validate {
-namespace {
-
-/// The fields of one line; a quoted field may hold commas, and "" for a quote.
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += line[++i];
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
-
-}  // namespace
 
 Error Csv::error(std::uint32_t line, const std::string& sentence) const {
   return input_error(fmt::format("{}:{}: {}", file.string(), line, sentence));
@@ -69,16 +48,17 @@ Csv read_csv(const std::filesystem::path& file) {
     ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
-    std::vector<std::string> fields = split(line);
+    std::optional<std::vector<std::string>> fields = split_csv(line);
+    if (!fields) throw csv.error(number, "a quote is not closed");
     if (csv.columns.empty()) {
-      csv.columns = std::move(fields);
+      csv.columns = std::move(*fields);
       continue;
     }
-    if (fields.size() != csv.columns.size()) {
-      throw csv.error(number, fmt::format("{} fields, but the header has {}", fields.size(),
+    if (fields->size() != csv.columns.size()) {
+      throw csv.error(number, fmt::format("{} fields, but the header has {}", fields->size(),
                                           csv.columns.size()));
     }
-    csv.rows.push_back({number, std::move(fields)});
+    csv.rows.push_back({number, std::move(*fields)});
   }
   if (csv.columns.empty()) throw csv.error(1, "no header row");
   return csv;

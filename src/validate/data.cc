@@ -13,118 +13,16 @@
 
 #include "base/files.h"
 #include "base/nearest.h"
+#include "base/statistics.h"
+#include "base/toml_section.h"
 #include "swizzleperf/error.h"
 #include "validate/csv.h"
 #include "validate/judge.h"
-#include "validate/statistics.h"
 
 namespace swizzleperf::validate {
 namespace {
 
 namespace fs = std::filesystem;
-
-// ---- TOML, with the line of what is wrong -------------------------------------------------------
-
-/// A table of the file, and how to complain about it.
-class Section {
- public:
-  Section(const fs::path& file, const toml::table& table) : file_(file), table_(table) {}
-
-  [[nodiscard]] static std::uint32_t line_of(const toml::node& node) {
-    return node.source().begin.line;
-  }
-  [[nodiscard]] Error error(std::uint32_t line, const std::string& sentence) const {
-    return input_error(fmt::format("{}:{}: {}", file_.string(), line, sentence));
-  }
-  [[nodiscard]] Error error(const std::string& sentence) const {
-    return error(line_of(table_), sentence);
-  }
-
-  void allow(const std::vector<std::string>& known) const {
-    for (const auto& [key, node] : table_) {
-      if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
-        throw error(line_of(node),
-                    fmt::format("unknown key '{}'{}", key.str(), did_you_mean(key.str(), known)));
-      }
-    }
-  }
-
-  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
-
-  [[nodiscard]] std::uint32_t line(std::string_view key) const {
-    const toml::node* node = table_.get(key);
-    return line_of(node ? *node : static_cast<const toml::node&>(table_));
-  }
-
-  [[nodiscard]] std::string text(std::string_view key) const {
-    const toml::node& node = need(key);
-    if (!node.is_string()) throw error(line_of(node), fmt::format("'{}' must be a text", key));
-    return node.as_string()->get();
-  }
-  [[nodiscard]] std::string text(std::string_view key, std::string otherwise) const {
-    return has(key) ? text(key) : std::move(otherwise);
-  }
-
-  [[nodiscard]] double number(std::string_view key) const {
-    const toml::node& node = need(key);
-    if (!node.is_number()) throw error(line_of(node), fmt::format("'{}' must be a number", key));
-    return node.value_or(0.0);
-  }
-  [[nodiscard]] std::optional<double> maybe_number(std::string_view key) const {
-    return has(key) ? std::optional(number(key)) : std::nullopt;
-  }
-  [[nodiscard]] std::uint64_t count(std::string_view key) const {
-    if (!has(key)) return 0;
-    const std::int64_t value = need(key).is_integer() ? need(key).value_or(std::int64_t{0}) : 0;
-    if (value < 1) {
-      throw error(line(key), fmt::format("'{}' must be a whole number from 1 on", key));
-    }
-    return static_cast<std::uint64_t>(value);
-  }
-
-  [[nodiscard]] std::vector<std::string> texts(std::string_view key) const {
-    std::vector<std::string> result;
-    if (!has(key)) return result;
-    const toml::array* array = need(key).as_array();
-    if (!array) throw error(line(key), fmt::format("'{}' must be a list of texts", key));
-    for (const toml::node& node : *array) {
-      if (!node.is_string()) {
-        throw error(line_of(node), fmt::format("'{}' must be a list of texts", key));
-      }
-      result.push_back(node.as_string()->get());
-    }
-    return result;
-  }
-
-  /// [[key]] tables, or a list of inline ones.
-  [[nodiscard]] std::vector<Section> sections(std::string_view key) const {
-    std::vector<Section> result;
-    const toml::array* array = need(key).as_array();
-    if (!array) throw error(line(key), fmt::format("'{}' must be a list of tables", key));
-    for (const toml::node& node : *array) {
-      if (!node.is_table()) {
-        throw error(line_of(node), fmt::format("'{}' must be a list of tables", key));
-      }
-      result.emplace_back(file_, *node.as_table());
-    }
-    return result;
-  }
-  [[nodiscard]] Section section(std::string_view key) const {
-    const toml::node& node = need(key);
-    if (!node.is_table()) throw error(line_of(node), fmt::format("'{}' must be a table", key));
-    return {file_, *node.as_table()};
-  }
-
- private:
-  [[nodiscard]] const toml::node& need(std::string_view key) const {
-    const toml::node* node = table_.get(key);
-    if (!node) throw error(fmt::format("'{}' is missing", key));
-    return *node;
-  }
-
-  const fs::path& file_;
-  const toml::table& table_;
-};
 
 // ---- launches.toml ------------------------------------------------------------------------------
 
@@ -279,9 +177,11 @@ class Tables {
     const Csv csv = read_csv(source_.file.parent_path() / s.text("file"));
     const std::vector<Quantity> quantities = quantities_of(s, csv);
     const bool sum = repeated == "sum";
-    for (const auto& [place, rows] : rows_of(csv)) {
+    for (const auto& [place, all] : rows_of(csv)) {
       for (const Quantity& q : quantities) {
-        if (rows.front()->fields[q.column].empty()) continue;  // not measured
+        std::vector<const CsvRow*> rows = all;
+        std::erase_if(rows, [&](const CsvRow* row) { return row->fields[q.column].empty(); });
+        if (rows.empty() || (sum && rows.size() != all.size())) continue;  // not measured
         double value = combined(csv, rows, q.column, sum) * q.scale;
         if (q.over) value /= combined(csv, rows, *q.over, sum);
         measured_[place].*q.member = value;
@@ -398,6 +298,7 @@ Source read_source(const fs::path& file) {
     }
   }
   add_launches(top, source);
+  if (!top.has("bounds")) return source;  // points of which nothing is demanded
   for (const Section& s : top.sections("bounds")) source.bounds.push_back(read_bound(s, source));
   return source;
 }

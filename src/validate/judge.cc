@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "validate/statistics.h"
+#include "base/statistics.h"
 
 namespace swizzleperf::validate {
 

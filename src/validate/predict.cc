@@ -13,7 +13,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "optimize/launch.h"
+#include "launch/launch.h"
 #include "report/launch_text.h"
 #include "swizzleperf/simulate.h"
 #include "swizzleperf/swizzles.h"
@@ -21,9 +21,6 @@
 
 namespace swizzleperf::validate {
 namespace {
-
-/// Of a launch's sample: two hundred points in a minute, each within about a point of L2 hits.
-constexpr double kSampleRequests = 8'000'000;
 
 /// What replays of a launch's kernels come to.
 struct Totals {
@@ -116,10 +113,9 @@ class Orders {
  public:
   Orders(const Launch& launch, const ReplaySettings& settings)
       : replayer_(launch.trace, launch.machine, launch.occupancy.blocks_per_cu) {
-    const auto requests = static_cast<double>(replayer_.num_requests());
-    exact_ = settings.exact || requests <= kSampleRequests;
+    exact_ = settings.exact || replayer_.fine_share() >= 1;
     if (!exact_) {
-      sample_ = replayer_.add_sample(kSampleRequests / requests, settings.seed, settings.threads);
+      sample_ = replayer_.add_sample(replayer_.fine_share(), settings.seed, settings.threads);
     }
   }
 

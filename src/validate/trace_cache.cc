@@ -12,7 +12,7 @@
 #include <set>
 
 #include "base/files.h"
-#include "optimize/launch.h"
+#include "launch/launch.h"
 #include "swizzleperf/error.h"
 #include "vgpu/toolchain/locate.h"
 
