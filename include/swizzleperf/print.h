@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "swizzleperf/formula.h"
 #include "swizzleperf/verify.h"
@@ -20,6 +21,8 @@ struct PrintOptions {
   std::string comment;  ///< printed above the function, one line per '\n'; what it does, what was
                         ///< proved
   Guard guard;
+  /// Names that mean something else where the code goes, macros above all: no variable gets one.
+  std::vector<std::string> taken;
 };
 
 /// A self-contained `static __device__` function

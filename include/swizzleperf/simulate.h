@@ -36,9 +36,13 @@ struct DomainCounts {
   double finish_ms = 0;  ///< when its last block ended
 };
 
-/// The level that was busiest, as a share of the predicted time.
-enum class Bound { kCompute, kL2, kFabric, kLastLevel, kMemory, kLatency };
+/// The level that was busiest, as a share of the predicted time; dispatch where handing out blocks
+/// took longer than any level.
+enum class Bound { kCompute, kL2, kFabric, kLastLevel, kMemory, kLatency, kDispatch };
 std::string_view bound_name(Bound bound);
+
+/// How long handing out so many blocks takes at least, in nanoseconds.
+double least_dispatch_ns(const Machine& machine, std::uint64_t blocks);
 
 struct SimResult {
   bool exact = false;
@@ -77,6 +81,11 @@ class Replayer {
   /// Replays every request. permutation[p] = logical block computed at dispatch index p.
   [[nodiscard]] SimResult exact(std::span<const std::uint32_t> permutation) const;
 
+  /// The share of the L2 sets whose sample agrees with the exact replay as well as exact replays
+  /// agree with each other when blocks jitter otherwise: half a point of L2 hits on GEMM 8192^3.
+  /// 1 where the exact replay costs no more. (docs/model.md, experiment 12)
+  [[nodiscard]] double fine_share() const;
+
   /// Prepares a sample of about `share` of the L2 sets (and the last-level sets behind them); a
   /// later sample of the same seed with a smaller share is a subset. Returns its handle.
   std::size_t add_sample(double share, std::uint64_t seed, unsigned threads);
@@ -94,10 +103,31 @@ class Replayer {
   [[nodiscard]] std::uint32_t blocks_per_cu() const;
 
  private:
+  friend class RoomyReplayer;
   friend Classified classify(const Replayer& replayer, std::span<const std::uint32_t> permutation,
                              std::span<const Padding> paddings);  // classify.h
   struct Data;
   std::unique_ptr<Data> data_;
+};
+
+/// Replays orders of a launch so small that no set of any cache can overflow: the results are those
+/// of Replayer::exact in a tenth of the time. Immutable and shared by threads; the replayer must
+/// live as long.
+class RoomyReplayer {
+ public:
+  /// Nothing where a set could overflow, or where lines have a home die.
+  static std::optional<RoomyReplayer> of(const Replayer& replayer);
+  ~RoomyReplayer();
+  RoomyReplayer(RoomyReplayer&&) noexcept;
+  RoomyReplayer& operator=(RoomyReplayer&&) noexcept;
+
+  /// Of all blocks.
+  [[nodiscard]] SimResult exact(std::span<const std::uint32_t> permutation) const;
+
+ private:
+  struct Data;
+  explicit RoomyReplayer(std::unique_ptr<const Data> data);
+  std::unique_ptr<const Data> data_;
 };
 
 }  // namespace swizzleperf

@@ -50,6 +50,9 @@ struct GridVerdict {
   std::optional<Counterexample> counterexample;
 };
 
+/// Equal for equal permutations; never 0.
+std::uint64_t permutation_hash(const std::vector<std::uint32_t>& permutation);
+
 GridVerdict verify_grid(const Formula& formula, const LaunchShape& shape);
 
 /// Which launches a formula is proved for. The default is the project's declared range.
@@ -76,6 +79,9 @@ RangeVerdict verify_range(const Formula& formula, const VerifyRange& range, unsi
 
 /// The counterexample as one short paragraph: the launch, a witness of each kind, the totals.
 std::string describe(const Counterexample& counterexample);
+
+/// What goes wrong in it, without the launch and without a full stop.
+std::string describe_failures(const Counterexample& counterexample);
 
 /// For a formula that fails on part of a range: the weakest of the natural conditions (divisibility
 /// of the grid or the block count by the die count and by numbers the formula itself uses, a given

@@ -117,6 +117,8 @@ struct Evicted {
 template <typename Tag>
 class Cache {
  public:
+  static constexpr bool kOneLineASet = false;
+
   Cache(std::uint32_t sets, std::uint32_t ways)
       : ways_(ways), groups_((ways + kGroup - 1) / kGroup), data_(std::size_t{sets} * groups_) {
     for (std::size_t i = 0; i < data_.size(); ++i) {
@@ -248,6 +250,42 @@ class Cache {
   std::uint32_t ways_;
   std::uint32_t groups_;
   std::vector<Group, HugePageAllocator<Group>> data_;
+};
+
+/// A cache of a launch so small that none of its lines ever has to go: every line is a set of its
+/// own, a byte of sectors. The rest of Cache's interface, so that the replay is the same code.
+class RoomyCache {
+ public:
+  static constexpr bool kOneLineASet = true;
+
+  RoomyCache(std::uint32_t lines, std::uint32_t /*ways*/)
+      : sectors_((lines + kWord - 1) / kWord * kWord) {}
+
+  void prefetch(std::uint32_t) const {}
+
+  std::uint8_t access(std::uint32_t line, std::uint32_t /*tag*/, std::uint8_t sectors, bool write,
+                      Evicted&) {
+    std::uint8_t& now = sectors_[line];
+    const std::uint8_t before = now & 15U;
+    now |= static_cast<std::uint8_t>(write ? sectors | sectors << 4 : sectors);
+    return before;
+  }
+
+  template <typename Visit>
+  void for_each_dirty(const Visit& visit) const {
+    constexpr std::uint64_t kDirty = 0xf0f0f0f0f0f0f0f0;
+    for (std::uint32_t first = 0; first < sectors_.size(); first += kWord) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, sectors_.data() + first, kWord);
+      if ((word & kDirty) == 0) continue;  // as nearly everywhere
+      for (std::uint32_t line = first; line < first + kWord; ++line)
+        if (sectors_[line] > 15) visit(line, 0U, static_cast<std::uint8_t>(sectors_[line] >> 4));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kWord = 8;
+  std::vector<std::uint8_t> sectors_;  // present in the low half, dirty in the high one
 };
 
 }  // namespace swizzleperf::cachesim

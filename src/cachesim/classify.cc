@@ -223,8 +223,8 @@ template <typename Tag, bool kHomes, typename Layout>
 SimResult replay(const Prepared& p, Layout layout, Classifier& classifier,
                  std::span<const std::uint32_t> permutation) {
   const LineSource<Layout> source(p, layout);
-  return Replay<Tag, LineSource<Layout>, kHomes, Watch>(p, source, 1.0, p.machine.dies,
-                                                        Watch{&classifier})
+  return Replay<Cache<Tag>, LineSource<Layout>, kHomes, Watch>(p, source, 1.0, p.machine.dies,
+                                                               Watch{&classifier})
       .run(permutation);
 }
 

@@ -9,11 +9,12 @@
 // plus what the longer of the two does not hide of the shorter (Machine::exposed).
 //
 // A level is a server: bytes / bandwidth keep it busy, later requests queue behind. How many
-// requests and L2 bytes a step makes is known exactly, also in a sample; what share of them misses
-// is not, when only a few were replayed. So the slot keeps running means of what a request moves on
-// each level (over about 8 requests; a step of the exact replay has more and replaces them whole),
-// and a step is charged requests x mean. Latency is likewise the mean over requests rather than the
-// worst one. Its feedback (misses cost time, hits catch up) is what keeps blocks together.
+// requests and L2 bytes a step makes is known exactly, also in a sample, which replays only some of
+// them; what those moved on the average is charged for all. A step without any is charged what the
+// block's last one was. Nothing is remembered longer: a leader that meets its followers' lines
+// would be charged for misses that it no longer has, and blocks would part or meet at another pace
+// than in the exact replay. Latency is the mean over requests rather than the worst one. This
+// feedback (misses cost time, hits catch up) is what keeps blocks together.
 //
 // Where lines have a home (Machine::lines_have_home, NVIDIA's two partitions) three things are
 // added, at no cost to machines without: a load that misses its own L2 asks the home die's, which
@@ -202,9 +203,9 @@ class OpenPages {
   std::vector<std::uint64_t> open_;
 };
 
-/// Tag: std::uint16_t where it holds every tag of the launch, else std::uint32_t. kHomes: lines
-/// have a home die.
-template <typename Tag, typename Source, bool kHomes, typename Observer = NoObserver>
+/// Caches: Cache<std::uint16_t> where that holds every tag of the launch, else
+/// Cache<std::uint32_t>; or RoomyCache. kHomes: lines have a home die.
+template <typename Caches, typename Source, bool kHomes, typename Observer = NoObserver>
 class Replay {
  public:
   Replay(const Prepared& prepared, const Source& source, double share, std::uint32_t dies,
@@ -215,12 +216,12 @@ class Replay {
         observer_(observer),
         weight_(1 / share),
         dies_(dies),
-        llc_per_l2_set_(llc_sets_per_l2_set(m_)),
+        llc_per_l2_set_(Caches::kOneLineASet ? 1 : llc_sets_per_l2_set(m_)),
         l2_(source.sets() * dies, m_.l2.ways),
         llc_(m_.llc ? source.sets() * llc_per_l2_set_ : 0, m_.llc ? m_.llc->ways : 1),
         merging_(dies * m_.merge_groups_per_die, m_.merge_ns),
         pages_(open_pages()),
-        queue_(num_slots()) {
+        queue_(used_slots()) {
     domains_.resize(dies_);
     misses_by_buffer_.resize(std::max<std::size_t>(256, p_.lines.buffers.size()));
     l2_server_.resize(dies_);
@@ -277,7 +278,7 @@ class Replay {
   }
 
  private:
-  /// What a request does on the average.
+  /// What a request of a step did on the average.
   struct PerRequest {
     double misses = 0;
     double llc_misses = 0;
@@ -294,7 +295,7 @@ class Replay {
     std::uint32_t index = 0;  // dispatch index of its block
     std::size_t step = 0;
     std::size_t steps = 0;
-    PerRequest mean;
+    PerRequest mean;  // of its last step that made any
     Source::Block block{};
   };
 
@@ -334,6 +335,16 @@ class Replay {
     return dies_ * m_.cus_per_die * p_.blocks_per_cu;
   }
 
+  /// Slots that get a block; a launch that does not fill the machine leaves the last ones empty.
+  [[nodiscard]] std::uint32_t used_slots() const {
+    const std::uint64_t blocks = p_.lines.blocks.size();
+    const std::uint64_t turn = std::uint64_t{m_.dies} * m_.dispatch_chunk;
+    const std::uint64_t used = m_.dispatch == Dispatch::kSingleQueue
+                                   ? blocks
+                                   : (blocks + turn - 1) / turn * m_.dispatch_chunk * dies_;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(num_slots(), used));
+  }
+
   /// A sample has as many pages open as it has of the sets.
   [[nodiscard]] std::uint32_t open_pages() const {
     const double share = static_cast<double>(source_.sets()) / p_.l2_set.sets();
@@ -344,7 +355,7 @@ class Replay {
   /// CUs in pairs, and the pairs of a die belong to its merging groups in turn.
   std::vector<Slot> fill_slots() {
     std::vector<Slot> slots;
-    slots.resize(num_slots());
+    slots.resize(used_slots());
     const std::uint32_t run = fill_run(m_);
     const std::uint32_t groups = std::max(1U, m_.merge_groups_per_die);
     for (std::uint32_t s = 0; s < slots.size(); ++s) {
@@ -372,7 +383,7 @@ class Replay {
     merged_units_ += step.merged_units;
     domains_[slot.die].l2.requests += step.units;
     domains_[slot.die].l2.hits += step.units - step.missed_units;
-    if (step.requests > 0) refresh(slot.mean, step);
+    if (step.requests > 0) slot.mean = mean_of(step);
     const StepWork& work = source_.work(slot.block, slot.step);
     double compute = work.compute_ns * slot.pace;
     if (m_.jitter > 0) {
@@ -385,17 +396,10 @@ class Replay {
     return std::max(computed, delivered) + m_.exposed * shorter;
   }
 
-  static void refresh(PerRequest& mean, const StepTraffic& step) {
+  static PerRequest mean_of(const StepTraffic& step) {
     const double requests = step.requests;
-    const double fresh = std::min(1.0, requests * kSmoothing);
-    const auto towards = [&](double& value, double sum) {
-      value += fresh * (sum / requests - value);
-    };
-    towards(mean.misses, step.misses);
-    towards(mean.llc_misses, step.llc_misses);
-    towards(mean.fabric_bytes, step.fabric_bytes);
-    towards(mean.llc_bytes, step.llc_bytes);
-    towards(mean.hbm_bytes, step.hbm_bytes);
+    return {step.misses / requests, step.llc_misses / requests, step.fabric_bytes / requests,
+            step.llc_bytes / requests, step.hbm_bytes / requests};
   }
 
   double memory_done(const Slot& slot, const StepWork& work, double now) {
@@ -594,10 +598,20 @@ class Replay {
     hbm_write_bytes_ += p_.units.bytes[victim.dirty];
   }
 
-  /// What was written reaches memory in the end, whoever holds it when the launch ends. Copies of a
-  /// line in several L2s meet in the last level; without one, each is written back on its own.
-  /// Memory pays for it: who launches again and again meets the last launch's dirty lines.
-  void flush() {
+  /// Dirty bytes, where a line is its own set.
+  double left_by_line() const {
+    std::vector<std::uint8_t> left(source_.sets());
+    const auto keep = [&](std::uint32_t line, std::uint32_t, std::uint8_t dirty) {
+      left[line % source_.sets()] |= dirty;
+    };
+    l2_.for_each_dirty(keep);
+    llc_.for_each_dirty(keep);
+    double bytes = 0;
+    for (const std::uint8_t dirty : left) bytes += p_.units.bytes[dirty];
+    return bytes;
+  }
+
+  double left_by_tag() const {
     double bytes = 0;
     std::vector<std::pair<std::uint64_t, std::uint8_t>> left;  // line by set and tag, dirty sectors
     const auto keep = [&](std::uint32_t set, std::uint32_t tag, std::uint8_t dirty) {
@@ -617,11 +631,33 @@ class Replay {
         bytes += p_.units.bytes[left[i].second];
       }
     }
+    return bytes;
+  }
+
+  /// What was written reaches memory in the end, whoever holds it when the launch ends. Copies of a
+  /// line in several L2s meet in the last level; without one, each is written back on its own.
+  /// Memory pays for it: who launches again and again meets the last launch's dirty lines.
+  void flush() {
+    const double bytes = Caches::kOneLineASet && m_.llc ? left_by_line() : left_by_tag();
     hbm_write_bytes_ += bytes;
-    hbm_server_.busy += bytes * weight_ * hbm_ns_per_byte_;
+    hbm_server_.busy += bytes * miss_weight() * hbm_ns_per_byte_;
+  }
+
+  /// What a missed unit stands for, by the arrays that miss. An array that is asked for often and
+  /// always hits, as a vector that all blocks share, may lie in few sets, of which a sample has too
+  /// many or none; it then tells nothing of how many the others' misses stand for.
+  [[nodiscard]] double miss_weight() const {
+    double misses = 0;
+    double weighted = 0;
+    for (std::size_t b = 0; b < misses_by_buffer_.size(); ++b) {
+      misses += misses_by_buffer_[b];
+      weighted += misses_by_buffer_[b] * source_.weight(b);
+    }
+    return misses > 0 ? weighted / misses : weight_;
   }
 
   SimResult result() const {
+    const double beyond = miss_weight();
     SimResult r;
     r.sampled_share = 1 / weight_;
     r.l1 = {static_cast<double>(p_.lines.l1_requests), static_cast<double>(p_.lines.l1_hits)};
@@ -630,7 +666,7 @@ class Replay {
     for (const DomainCounts& d : domains_) {
       DomainCounts scaled = d;
       scaled.l2.requests *= weight_;
-      scaled.l2.hits *= weight_;
+      scaled.l2.hits = scaled.l2.requests - (d.l2.requests - d.l2.hits) * beyond;
       r.l2.requests += scaled.l2.requests;
       r.l2.hits += scaled.l2.hits;
       finish_sum += d.finish_ms;
@@ -638,11 +674,11 @@ class Replay {
       r.per_domain.push_back(scaled);
     }
     r.merged_requests = merged_units_ * weight_;
-    if (m_.llc) r.llc = LevelCounts{llc_counts_.requests * weight_, llc_counts_.hits * weight_};
-    r.hbm_read_bytes = hbm_read_bytes_ * weight_;
-    r.hbm_write_bytes = hbm_write_bytes_ * weight_;
+    if (m_.llc) r.llc = LevelCounts{llc_counts_.requests * beyond, llc_counts_.hits * beyond};
+    r.hbm_read_bytes = hbm_read_bytes_ * beyond;
+    r.hbm_write_bytes = hbm_write_bytes_ * beyond;
     for (std::size_t b = 0; b < p_.lines.buffers.size(); ++b) {
-      r.misses_by_buffer.push_back(misses_by_buffer_[b] * weight_);
+      r.misses_by_buffer.push_back(misses_by_buffer_[b] * source_.weight(b));
     }
     r.time_ms = std::max(finish_last, hbm_server_.busy * 1e-6);
     if (finish_sum > 0) r.imbalance = finish_last / (finish_sum / dies_) - 1;
@@ -683,20 +719,19 @@ class Replay {
     }
     constexpr double kNearlyBusy = 0.6;
     r.bound = r.utilisation[most] < kNearlyBusy ? Bound::kLatency : static_cast<Bound>(most);
+    const double dispatching = least_dispatch_ns(m_, p_.lines.blocks.size()) / total_ns;
+    if (dispatching >= std::max(kNearlyBusy, r.utilisation[most])) r.bound = Bound::kDispatch;
   }
-
-  /// Weight of one request in a slot's running means.
-  static constexpr double kSmoothing = 1.0 / 8;
 
   const Prepared& p_;
   const Machine& m_;
   const Source& source_;
   [[no_unique_address]] Observer observer_;
-  double weight_;       // a request stands for so many
+  double weight_;       // a request stands for so many, on the average
   std::uint32_t dies_;  // looked at, the first ones
   std::uint32_t llc_per_l2_set_;
-  Cache<Tag> l2_;  // of all dies, one after the other: one array, few pages
-  Cache<Tag> llc_;
+  Caches l2_;  // of all dies, one after the other: one array, few pages
+  Caches llc_;
   std::vector<LastLevelAccess> deferred_;
   MergeTable merging_;
   OpenPages pages_;

@@ -7,6 +7,7 @@
 //     Block open(logical block)                       where its stream starts
 //     num_steps(Block), work(Block, step)             one step = one or several intervals
 //     for_each(Block, step, prefetch, f)              f(tag, set, kind, sectors, origin)
+//     sets(), weight(array)                           how much of the launch it has
 // where origin() tells the array, for the few requests that need it. A set is a line of the host's
 // cache and rarely near the last one, so `prefetch(set)` is called a few requests ahead of f.
 #pragma once
@@ -100,11 +101,17 @@ struct SampleRequest {
   std::uint8_t buffer;
 };
 
+/// An array as a sampled request has it: those past 255 are one.
+inline std::uint32_t sampled_buffer(std::uint32_t buffer) {
+  return std::min<std::uint32_t>(255, buffer);
+}
+
 struct Sample {
   std::uint32_t sets = 0;  ///< L2 sets sampled, per die
   std::uint64_t seed = 0;
   std::size_t stride = 1;                   ///< intervals a step
   double share = 0;                         ///< replayed units / all units
+  std::vector<double> buffer_weight;        ///< array -> its units / those replayed
   std::vector<std::int32_t> compact;        ///< L2 set -> sampled set, -1 = not sampled
   std::vector<SampleRequest> requests;      ///< by block
   std::vector<std::uint64_t> first;         ///< block -> first request; one more at the end
@@ -124,8 +131,15 @@ struct Prepared {
   RequestUnits units;
   std::vector<std::vector<StepWork>> work;  ///< template -> interval
   double total_units = 0;                   ///< counter units of the whole launch
+  std::vector<double> units_by_buffer;      ///< the same by array; 256 or more
   std::vector<Sample> samples;
 };
+
+/// Fills in total_units and units_by_buffer.
+void count_units(Prepared& prepared);
+
+/// See Replayer::fine_share.
+double fine_share(const Prepared& prepared);
 
 /// Keeps the requests of about `share` of the L2 sets; see Replayer::add_sample.
 Sample make_sample(const Prepared& prepared, double share, std::uint64_t seed, unsigned threads);
@@ -163,6 +177,8 @@ class LineSource {
     return (*b.work)[step];
   }
   [[nodiscard]] std::uint32_t sets() const { return p_->l2_set.sets(); }
+  /// What a unit of an array stands for.
+  [[nodiscard]] static double weight(std::size_t /*buffer*/) { return 1; }
 
   template <typename Prefetch, typename Visit>
   void for_each(const Block& b, std::size_t step, const Prefetch& prefetch,
@@ -234,6 +250,7 @@ class SampleSource {
     return (*b.work)[step];
   }
   [[nodiscard]] std::uint32_t sets() const { return s_->sets; }
+  [[nodiscard]] double weight(std::size_t buffer) const { return s_->buffer_weight[buffer]; }
 
   template <typename Prefetch, typename Visit>
   void for_each(const Block& b, std::size_t step, const Prefetch& prefetch,

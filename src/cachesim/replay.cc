@@ -1,5 +1,6 @@
 // The public face of the replay: preparation once, then any number of orders.
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 #include "cachesim/core.h"
@@ -20,10 +21,19 @@ std::string_view bound_name(Bound bound) {
       return "last level";
     case Bound::kMemory:
       return "memory";
+    case Bound::kDispatch:
+      return "dispatch";
     case Bound::kLatency:
       break;
   }
   return "latency";
+}
+
+double least_dispatch_ns(const Machine& machine, std::uint64_t blocks) {
+  const bool per_die = machine.dispatch == Dispatch::kRoundRobinPerDie;
+  const std::uint64_t queues = per_die ? machine.dies : 1;
+  const std::uint64_t longest_queue = (blocks + queues - 1) / queues;
+  return static_cast<double>(longest_queue) * machine.dispatch_interval_ns;
 }
 
 namespace cachesim {
@@ -48,16 +58,31 @@ std::vector<StepWork> interval_work(const LineTemplate& lines, const Machine& ma
   return work;
 }
 
+void count_units(Prepared& p) {
+  std::vector<double> blocks(p.lines.templates.size());
+  for (const BlockLines& b : p.lines.blocks) blocks[b.template_index] += 1;
+  p.units_by_buffer.assign(std::max<std::size_t>(256, p.lines.buffers.size()), 0);
+  for (std::size_t t = 0; t < blocks.size(); ++t) {
+    const LineTemplate& lines = p.lines.templates[t];
+    for (const LineRequest& r : lines.requests) {
+      const std::uint32_t buffer = sampled_buffer(lines.slot_buffer[r.slot]);
+      p.units_by_buffer[buffer] += blocks[t] * p.units.of(r.kind, r.sectors);
+    }
+  }
+  p.total_units = std::accumulate(p.units_by_buffer.begin(), p.units_by_buffer.end(), 0.0);
+}
+
 namespace {
 
 SimResult replay(const Prepared& p, const auto& source, double share, std::uint32_t dies,
                  std::span<const std::uint32_t> permutation) {
   using Source = std::remove_cvref_t<decltype(source)>;
   if (p.machine.lines_have_home != 0)  // its sets are hashed, so its tags wide
-    return Replay<std::uint32_t, Source, true>(p, source, share, dies).run(permutation);
+    return Replay<Cache<std::uint32_t>, Source, true>(p, source, share, dies).run(permutation);
   const bool narrow = p.l2_set.largest_tag(p.lines.num_lines) < WayGroup<std::uint16_t>::kNone;
-  return narrow ? Replay<std::uint16_t, Source, false>(p, source, share, dies).run(permutation)
-                : Replay<std::uint32_t, Source, false>(p, source, share, dies).run(permutation);
+  return narrow
+             ? Replay<Cache<std::uint16_t>, Source, false>(p, source, share, dies).run(permutation)
+             : Replay<Cache<std::uint32_t>, Source, false>(p, source, share, dies).run(permutation);
 }
 
 }  // namespace
@@ -73,14 +98,10 @@ Replayer::Replayer(const Trace& trace, const Machine& machine, std::uint32_t blo
                       ": the replay handles caches of up to 64 ways and lines of up to 128 bytes");
   }
   Data& d = *data_;
-  std::vector<double> template_units;
   for (const LineTemplate& t : d.lines.templates) {
     d.work.push_back(cachesim::interval_work(t, machine, d.units));
-    double units = 0;
-    for (const LineRequest& r : t.requests) units += d.units.of(r.kind, r.sectors);
-    template_units.push_back(units);
   }
-  for (const BlockLines& b : d.lines.blocks) d.total_units += template_units[b.template_index];
+  cachesim::count_units(d);
 }
 
 Replayer::~Replayer() = default;
@@ -93,6 +114,8 @@ SimResult Replayer::exact(std::span<const std::uint32_t> permutation) const {
   r.exact = permutation.size() == num_blocks();
   return r;
 }
+
+double Replayer::fine_share() const { return cachesim::fine_share(*data_); }
 
 std::size_t Replayer::add_sample(double share, std::uint64_t seed, unsigned threads) {
   data_->samples.push_back(cachesim::make_sample(*data_, share, seed, threads));

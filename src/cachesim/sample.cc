@@ -2,13 +2,15 @@
 // in the part that is kept. A set sees exactly the requests that it sees in the full replay, so its
 // hits and evictions are right; only how many sets were looked at limits the accuracy.
 //
-// Sets are chosen by a hash of their number against a threshold, so samples are nested, and power-
-// of-two strides (which favour some sets) are sampled without bias. Steps are merged until one has
-// a request on average: a step costs a queue operation, and one with nothing in it teaches nothing.
-// No further, because a block that advances in leaps evicts what its neighbours were about to
-// share.
+// Which sets: the first ones of an order in which every power of two of sets holds every residue of
+// their number once (a scrambled van der Corput sequence), so samples are nested, and what visits
+// few residues at a time, as rows a power of two apart do, is met as often in every sample. Steps
+// are merged until one has a request on average: a step costs a queue operation, and one with
+// nothing in it teaches nothing. No further, because a block that advances in leaps evicts what its
+// neighbours were about to share.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/parallel.h"
 #include "cachesim/prepared.h"
@@ -19,13 +21,28 @@ namespace {
 constexpr double kRequestsPerStep = 1;
 constexpr std::uint32_t kMaxSampledSets = 65536;
 
+/// Where a group of sets stands in the order in which they are chosen. Bit by bit from the lowest,
+/// each flipped by a hash of the bits below it: 2^b successive places differ in their lowest b
+/// bits.
+std::uint64_t place_of(std::uint32_t group, int bits, std::uint64_t seed) {
+  std::uint64_t place = 0;
+  for (int b = 0; b < bits; ++b) {
+    const std::uint32_t below = group & ((1U << b) - 1U);
+    const std::uint64_t flip =
+        mix64(mix64(seed * 0x10001 + static_cast<std::uint64_t>(b)) + below) >> 63;
+    place |= ((group >> b & 1U) ^ flip) << b;
+  }
+  return place;
+}
+
 /// L2 set -> number among the chosen sets, -1 = not chosen. Sets are chosen in groups of
 /// `together`, at least one group.
 std::vector<std::int32_t> choose_sets(std::uint32_t sets, std::uint32_t together, double share,
                                       std::uint64_t seed, std::uint32_t& chosen) {
   const std::uint32_t groups = sets / together;
+  const int bits = std::bit_width(groups - 1);
   std::vector<std::pair<std::uint64_t, std::uint32_t>> order(groups);
-  for (std::uint32_t g = 0; g < groups; ++g) order[g] = {mix64(seed * 0x10001 + g), g};
+  for (std::uint32_t g = 0; g < groups; ++g) order[g] = {place_of(g, bits, seed), g};
   const auto wanted = static_cast<std::uint32_t>(std::llround(share * groups));
   const std::uint32_t taken = std::clamp(wanted, 1U, std::min(groups, kMaxSampledSets / together));
   std::nth_element(order.begin(), order.begin() + taken - 1, order.end());
@@ -70,7 +87,7 @@ BlockSample sample_block(const From<Source>& from, std::uint32_t block, std::siz
           out.requests.push_back(
               {tag, static_cast<std::uint16_t>(number),
                static_cast<std::uint8_t>(static_cast<std::uint32_t>(kind) << 4 | sectors),
-               static_cast<std::uint8_t>(std::min<std::uint32_t>(255, buffer()))});
+               static_cast<std::uint8_t>(sampled_buffer(buffer()))});
         });
     if ((i + 1) % stride == 0 || i + 1 == steps) {
       out.step_end.push_back(static_cast<std::uint32_t>(out.requests.size()));
@@ -113,14 +130,18 @@ void take(Sample& s, const Prepared& p, const From<Source>& from, std::size_t st
   }
 }
 
-/// Intervals that a step spans, so that it has a few requests on average.
-std::size_t intervals_per_step(const Prepared& p, double share) {
+double num_intervals(const Prepared& p) {
   double intervals = 0;
   for (const BlockLines& b : p.lines.blocks) {
     intervals += static_cast<double>(p.lines.templates[b.template_index].intervals.size());
   }
+  return intervals;
+}
+
+/// Intervals that a step spans, so that it has a few requests on average.
+std::size_t intervals_per_step(const Prepared& p, double share) {
   const double per_interval =
-      static_cast<double>(p.lines.num_requests) * share / std::max(1.0, intervals);
+      static_cast<double>(p.lines.num_requests) * share / std::max(1.0, num_intervals(p));
   if (per_interval >= kRequestsPerStep || per_interval <= 0) return 1;
   return static_cast<std::size_t>(std::ceil(kRequestsPerStep / per_interval));
 }
@@ -139,10 +160,22 @@ const Sample* parent_of(const Prepared& p, const Sample& s) {
 
 }  // namespace
 
+double fine_share(const Prepared& p) {
+  // With fewer in a step, what it is charged for misses is mostly chance, and blocks drift.
+  constexpr double kPerInterval = 4;
+  constexpr double kLeast = 4e6;
+  constexpr double kMost = 32e6;  // half a second
+  const double wanted = std::clamp(kPerInterval * num_intervals(p), kLeast, kMost);
+  const double share = wanted / std::max(1.0, static_cast<double>(p.lines.num_requests));
+  return share > 0.5 ? 1 : share;
+}
+
 Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned threads) {
   Sample s;
   s.seed = seed;
-  s.compact = choose_sets(p.l2_set.sets(), p.l2_set.page_sets(), share, seed, s.sets);
+  // Only where lines have a home do the sets of a page act together.
+  const std::uint32_t together = p.machine.lines_have_home != 0 ? p.l2_set.page_sets() : 1;
+  s.compact = choose_sets(p.l2_set.sets(), together, share, seed, s.sets);
   s.stride = intervals_per_step(p, static_cast<double>(s.sets) / p.l2_set.sets());
   if (const Sample* parent = parent_of(p, s)) {
     From<SampleSource> from = {SampleSource(p, *parent), std::vector<std::int32_t>(parent->sets),
@@ -155,9 +188,14 @@ Sample make_sample(const Prepared& p, double share, std::uint64_t seed, unsigned
   } else {
     take(s, p, From<ExactSource>{ExactSource(p), s.compact, p.work}, s.stride, threads);
   }
-  double units = 0;
+  std::vector<double> by_buffer(p.units_by_buffer.size());
   for (const SampleRequest& r : s.requests) {
-    units += p.units.of(static_cast<AccessKind>(r.kind_and_sectors >> 4), r.kind_and_sectors & 15);
+    by_buffer[r.buffer] +=
+        p.units.of(static_cast<AccessKind>(r.kind_and_sectors >> 4), r.kind_and_sectors & 15);
+  }
+  const double units = std::accumulate(by_buffer.begin(), by_buffer.end(), 0.0);
+  for (std::size_t b = 0; b < by_buffer.size(); ++b) {
+    s.buffer_weight.push_back(by_buffer[b] > 0 ? p.units_by_buffer[b] / by_buffer[b] : 0);
   }
   // A sample that caught nothing still has a share to scale its nothing by.
   s.share = units > 0 ? units / p.total_units : static_cast<double>(s.sets) / p.l2_set.sets();

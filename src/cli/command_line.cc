@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "cli/settings.h"
 
 namespace swizzleperf {
@@ -44,7 +45,8 @@ void add_common_options(CLI::App& app, unsigned uses, CommonOptions& common) {
             ->check(CLI::IsMember({"console", "json"})));
   group(app.add_option("-o,--output", common.output, "Write the result to a file"));
   group(app.add_option("--config", common.config, "Read options from a file (./swizzleperf.toml)"));
-  group(app.add_flag("-v,--verbose", common.verbose, "Log what is being done"));
+  group(app.add_flag("-v,--verbose", common.verbose,
+                     "Log what is being done; -vv also what language models are told and say"));
   group(app.add_flag("-q,--quiet", common.quiet, "Log errors only"));
 }
 
@@ -53,6 +55,14 @@ std::vector<std::string> names_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
+}
+
+/// All that is said here may get into a result, and results are JSON.
+void check_text(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (!is_utf8(arguments[i]))
+      throw usage_error(fmt::format(
+          "argument {} is not UTF-8, which results are written in; rename or convert it", i + 1));
 }
 
 /// Named before CLI11 sees the words, which would only say that one was not expected.
@@ -107,6 +117,7 @@ struct Application {
 
 std::optional<Invocation> parse_command_line(const std::vector<std::string>& arguments,
                                              std::string& help) {
+  check_text(arguments);
   check_verb(arguments);
   // Behind -- everything is the program's, whatever it looks like.
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");

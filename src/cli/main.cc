@@ -22,9 +22,10 @@ namespace {
 void set_up_log(const CommonOptions& common) {
   spdlog::set_default_logger(spdlog::stderr_logger_mt("swizzleperf"));
   spdlog::set_pattern("swizzleperf: %v");
-  spdlog::set_level(common.quiet     ? spdlog::level::err
-                    : common.verbose ? spdlog::level::debug
-                                     : spdlog::level::info);
+  spdlog::set_level(common.quiet         ? spdlog::level::err
+                    : common.verbose > 1 ? spdlog::level::trace
+                    : common.verbose     ? spdlog::level::debug
+                                         : spdlog::level::info);
 }
 
 /// A standard stream that we were started without would become the number of the next file we open.

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -16,7 +15,8 @@
 #include <string_view>
 
 #include "base/parallel.h"
-#include "optimize/launch.h"
+#include "cli/values.h"
+#include "launch/launch.h"
 #include "report/progress.h"
 #include "vgpu/toolchain/shell_build.h"
 
@@ -29,6 +29,10 @@ void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions
       ->required();
   app.add_option("--build", o->build,
                  "A shell command that builds PROGRAM, with hipcc and nvcc standing for ours");
+  add_choice<std::optional<vgpu::Language>>(
+      app, "--language", o->language,
+      {{"hip", vgpu::Language::kHip}, {"cuda", vgpu::Language::kCuda}},
+      "hip or cuda: what a source is in (as its name says)");
   app.add_option("-X,--compile-option", o->compile_options,
                  "An option for the compiler, such as -X=-DN=4; may be repeated")
       ->allow_extra_args(false);
@@ -36,7 +40,7 @@ void declare_program_options(CLI::App& app, const std::shared_ptr<ProgramOptions
       ->check(CLI::Range(0, 1 << 30));
   app.add_option("--threads", o->threads, "Threads to use (all cores)")->check(CLI::Range(1, 1024));
   app.add_option("--time-limit", o->time_limit_s, "Seconds the program may take (600)")
-      ->check(CLI::Range(0.001, 1e9));
+      ->check(seconds());
   app.add_option("--memory-limit", o->memory_limit_mb, "Megabytes the program may use (no limit)")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--step-limit", o->step_limit, "Wave instructions a block may execute")
@@ -97,7 +101,6 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
                                const Machine& machine) {
   if (!o.build.empty()) vgpu::run_build(o.build);
   check_program(o.program);
-  if (std::isnan(o.time_limit_s)) throw usage_error("--time-limit takes seconds, not nan");
   vgpu::ProgramSpec spec;
   spec.program = o.program;
   spec.watch = [line = std::make_shared<std::optional<Progress>>(),
@@ -112,6 +115,7 @@ vgpu::ProgramSpec program_spec(const ProgramOptions& o, const CommonOptions& com
     spec.compile_options.push_back(option.starts_with('=') ? option.substr(1) : option);
     check_compile_option(spec.compile_options.back());
   }
+  spec.language = o.language;
   spec.kernel_regex = common.kernel;
   spec.launch_index = o.launch;
   set_target(spec, machine);

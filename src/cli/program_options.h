@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace swizzleperf {
 
 struct ProgramOptions {
   std::string program;
-  std::string build;  ///< a shell command that makes the program first
+  std::string build;                       ///< a shell command that makes the program first
+  std::optional<vgpu::Language> language;  ///< of a source; none: as its name says
   std::vector<std::string> compile_options;
   std::int64_t launch = -1;
   unsigned threads = 0;

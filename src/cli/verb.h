@@ -29,7 +29,7 @@ struct CommonOptions {
   bool json = false;
   std::string output;  ///< -o; empty: stdout
   std::string config;  ///< read by settings.cc
-  bool verbose = false;
+  int verbose = 0;     ///< how often -v was given
   bool quiet = false;
 };
 

@@ -5,16 +5,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "base/files.h"
 #include "base/subprocess.h"
+#include "cli/finding.h"
 #include "cli/verb.h"
 #include "machine/detect.h"
-#include "python/python.h"
 #include "report/table.h"
 #include "swizzleperf/machine.h"
 
@@ -24,16 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-enum class For { kAll, kTriton, kMeasuring };
-
-struct Finding {
-  std::string what;
-  std::string purpose;
-  For whom;
-  std::string found;  ///< where, or which version; empty: missing
-  std::string remedy;
-};
-
 /// The first line of `--version` with a number such as 22.1, or the path if there is none.
 std::string version_of(const fs::path& program) {
   ChildSpec spec;
@@ -41,25 +29,9 @@ std::string version_of(const fs::path& program) {
   spec.time_limit_s = 10;
   const std::string text = run_child(spec).out;
   std::smatch line;
-  return std::regex_search(text, line, std::regex("[^\n]*[0-9]\\.[0-9][^\n]*")) ? line.str()
-                                                                                : program.string();
-}
-
-Finding program(const std::string& name, const std::string& purpose, For whom,
-                const std::string& remedy) {
-  const auto path = find_program(name);
-  return {name, purpose, whom, path ? version_of(*path) : "", remedy};
-}
-
-Finding hip_headers() {
-  const char* rocm = std::getenv("ROCM_PATH");
-  Finding finding{"HIP headers", "compile HIP programs for the virtual GPU", For::kAll, "",
-                  "apt-get install libamdhip64-dev"};
-  for (const fs::path& place :
-       {fs::path(rocm ? rocm : "/opt/rocm") / "include", fs::path("/usr/include")})
-    if (finding.found.empty() && fs::exists(place / "hip/hip_runtime.h"))
-      finding.found = (place / "hip").string();
-  return finding;
+  return std::regex_search(text, line, std::regex("[^\\s][^\n]*[0-9]\\.[0-9][^\n]*"))
+             ? line.str()
+             : program.string();
 }
 
 Finding machine_models(const std::vector<Machine>& machines, const std::string& fault) {
@@ -79,19 +51,6 @@ Finding gpus(const std::vector<Machine>& machines) {
   return finding;
 }
 
-Finding triton() {
-  Finding finding{"Triton", "compile Triton kernels", For::kTriton, "", ""};
-  constexpr double kTimeLimitSeconds = 60;  // a first import compiles Python's caches
-  try {
-    const Json versions = ask_python("versions", Json::object(), kTimeLimitSeconds);
-    finding.found = fmt::format("{} in {}", versions.at("triton").get<std::string>(),
-                                python_interpreter().string());
-  } catch (const Error& error) {
-    finding.remedy = error.what();
-  }
-  return finding;
-}
-
 std::vector<Finding> examine() {
   std::vector<Machine> machines;
   std::string fault;
@@ -100,36 +59,28 @@ std::vector<Finding> examine() {
   } catch (const Error& error) {
     fault = error.what();  // a finding like the others
   }
-  return {
-      program("clang++-22", "compile for the virtual GPU", For::kAll, "apt-get install clang-22"),
-      hip_headers(),
-      machine_models(machines, fault),
-      triton(),
-      gpus(machines),
-      program("hipcc", "build for a real AMD GPU", For::kMeasuring,
-              "install ROCm on a node with a GPU"),
-      program("rocprofv3", "read counters of an AMD GPU", For::kMeasuring,
-              "part of ROCm 6.2 and later"),
-      program("nvcc", "build for a real NVIDIA GPU", For::kMeasuring, "install the CUDA toolkit"),
-      program("ncu", "read counters of an NVIDIA GPU", For::kMeasuring,
-              "Nsight Compute, in the CUDA toolkit"),
-  };
+  std::vector<Finding> findings = planning_findings();
+  findings.push_back(machine_models(machines, fault));
+  findings.push_back(gpus(machines));
+  for (Finding& finding : measuring_findings()) findings.push_back(std::move(finding));
+  return findings;
 }
 
-std::string section(const std::vector<Finding>& findings, For whom) {
+std::string section(const std::string& heading, const std::vector<Finding>& findings, For whom) {
   Table table{{{"what"}, {"for"}, {"found"}}, {}};
   for (const Finding& f : findings)
     if (f.whom == whom)
       table.rows.push_back({f.what, f.purpose, f.found.empty() ? "missing: " + f.remedy : f.found});
-  return render(table, output_width());
+  return table.rows.empty() ? "" : heading + "\n" + render(table, output_width()) + "\n";
 }
 
 std::string console(const std::vector<Finding>& findings, bool ready) {
-  return "To trace, simulate, prove and patch\n" + section(findings, For::kAll) +
-         "\nFor Triton kernels\n" + section(findings, For::kTriton) +
-         "\nTo measure on a real GPU\n" + section(findings, For::kMeasuring) +
-         (ready ? "\nReady to work without a GPU.\n"
-                : "\nNot ready: install what is missing in the first list.\n");
+  return section(what_all_is_for(), findings, For::kAll) +
+         section("For Triton kernels", findings, For::kTriton) +
+         section("To ask a language model", findings, For::kProposing) +
+         section("To measure on a real GPU", findings, For::kMeasuring) +
+         (ready ? "Ready to work without a GPU.\n"
+                : "Not ready: install what is missing in the first list.\n");
 }
 
 Json json(const std::vector<Finding>& findings, bool ready) {
@@ -154,6 +105,12 @@ Outcome run(const CommonOptions& common) {
 }
 
 }  // namespace
+
+Finding find_tool(const std::string& name, const std::string& purpose, For whom,
+                  const std::string& remedy) {
+  const auto path = find_program(name);
+  return {name, purpose, whom, path ? version_of(*path) : "", remedy};
+}
 
 Verb doctor_verb() {
   return {"doctor",

@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "cli/program_options.h"
 #include "cli/verb.h"
-#include "optimize/launch.h"
+#include "launch/launch.h"
 #include "report/arrays.h"
 #include "report/launch_text.h"
 #include "report/metrics.h"
@@ -21,10 +21,6 @@
 
 namespace swizzleperf {
 namespace {
-
-/// A sample that agrees with the exact replay within 0.5 points of L2 hits on GEMM 8192^3; see
-/// docs/model.md.
-constexpr double kSampleRequests = 32'000'000;
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
@@ -56,10 +52,7 @@ std::vector<Row> make_rows(const CommonOptions& common, const LaunchShape& shape
 void replay(std::vector<Row>& rows, Replayer& replayer, bool exact, unsigned threads,
             std::uint64_t seed) {
   std::size_t sample = 0;
-  if (!exact) {
-    const double share = kSampleRequests / static_cast<double>(replayer.num_requests());
-    sample = replayer.add_sample(std::min(1.0, share), seed, threads);
-  }
+  if (!exact) sample = replayer.add_sample(replayer.fine_share(), seed, threads);
   parallel_for(rows.size(), threads, [&](std::uint64_t i, unsigned) {
     Row& row = rows[i];
     if (!row.verdict.bijective) return;
@@ -111,7 +104,7 @@ std::string console(const Launch& launch, const Replayer& replayer, const std::v
     const SimResult& r = *row.result;
     table.rows.push_back({row.swizzle.spec, fmt::format("{:.2f}", 100 * r.l2.hit_rate()),
                           r.llc ? fmt::format("{:.2f}", 100 * r.llc->hit_rate()) : "-",
-                          bytes_words(r.hbm_bytes()), fmt::format("{:.3f}", r.time_ms),
+                          bytes_words(r.hbm_bytes()), ms_words(r.time_ms),
                           fmt::format("{:.2f}x", identity_of(rows).time_ms / r.time_ms),
                           std::string(bound_name(r.bound))});
   }
@@ -161,8 +154,7 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
       place(obtain_trace(program_spec(program, common, machine), scratch.path(), nullptr), machine);
   std::vector<Row> rows = make_rows(common, launch.shape);
   Replayer replayer(launch.trace, machine, launch.occupancy.blocks_per_cu);
-  const bool exact =
-      options.exact || static_cast<double>(replayer.num_requests()) <= kSampleRequests;
+  const bool exact = options.exact || replayer.fine_share() >= 1;
   replay(rows, replayer, exact, threads_of(program), common.seed);
   Outcome outcome;
   outcome.text = common.json ? to_text(json(launch, rows, exact))

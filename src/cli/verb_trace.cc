@@ -13,7 +13,7 @@
 #include "base/files.h"
 #include "cli/program_options.h"
 #include "cli/verb.h"
-#include "optimize/launch.h"
+#include "launch/launch.h"
 #include "report/launch_text.h"
 #include "report/table.h"
 #include "trace/lines.h"

@@ -17,7 +17,10 @@
 #include "base/parallel.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "measure/results.h"
 #include "report/progress.h"
+#include "report/table.h"
+#include "validate/add.h"
 #include "validate/judge.h"
 #include "validate/predict.h"
 #include "validate/report.h"
@@ -35,6 +38,8 @@ struct Options {
   std::string traces;
   std::string json_file;
   unsigned threads = 0;
+  std::string add;
+  std::string to;
 };
 
 /// A machine file stands for the machine that it is named after.
@@ -49,6 +54,10 @@ bool wanted(const Options& options, const validate::MeasuredPoint& point) {
 /// Drops what was not asked for; launches are dropped whole, since a point needs its identity.
 std::vector<validate::Source> wanted_sources(const Options& options) {
   std::vector<validate::Source> sources = validate::read_sources(validate::validation_directory());
+  if (const auto user = validate::user_validation_directory();
+      user != validate::validation_directory() && std::filesystem::is_directory(user)) {
+    for (validate::Source& s : validate::read_sources(user)) sources.push_back(std::move(s));
+  }
   std::regex launch;
   try {
     launch = std::regex(options.launch);
@@ -107,7 +116,29 @@ validate::SourceResult validated(const validate::Source& source, const Options& 
   return result;
 }
 
+Outcome add(const Options& options, const CommonOptions& common) {
+  const measure::Bundle bundle = validate::bundle_in(options.add);
+  const validate::Added added =
+      validate::add_bundle(bundle, measure::read_results(bundle.directory),
+                           options.to.empty() ? validate::user_validation_directory()
+                                              : std::filesystem::path(options.to));
+  if (common.json) {
+    nlohmann::ordered_json document = json_document();
+    document.update(
+        {{"folder", added.folder.string()}, {"points", added.points}, {"notes", added.notes}});
+    return {to_text(document)};
+  }
+  Outcome outcome;
+  outcome.text =
+      wrap(fmt::format("{} points were added to {}.", added.points, added.folder.string()),
+           output_width());
+  for (const std::string& note : added.notes) outcome.text += wrap(note + ".", output_width(), 2);
+  return outcome;
+}
+
 Outcome run(const Options& options, const CommonOptions& common) {
+  if (!options.add.empty()) return add(options, common);
+  if (!options.to.empty()) throw usage_error("--to says where --add adds to: give both");
   const std::vector<validate::Source> sources = wanted_sources(options);
   const validate::TraceCache traces(options.traces.empty() ? validate::user_trace_directory()
                                                            : std::filesystem::path(options.traces));
@@ -133,37 +164,41 @@ Outcome run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 Verb validate_verb() {
-  return {"validate",
-          "Look around",
-          "Hold the model against measurements of real GPUs",
-          "Examples:\n"
-          "  swizzleperf validate                          every measured point and all bounds\n"
-          "  swizzleperf validate -m h200 --judged         what nothing was fitted to\n"
-          "  swizzleperf validate -m mi300x --launch transpose --exact\n"
-          "  swizzleperf validate -m ./mi300x.toml         the same points, another model of it\n"
-          "fit: whether the model's parameters may be fitted to a point. Exit code 1 when a bound "
-          "does\n"
-          "not hold. Traces are kept for the next time.",
-          kSeed,
-          [](CLI::App& app) -> Action {
-            const auto options = std::make_shared<Options>();
-            app.add_option("-m,--machine", options->machine,
-                           "One machine, by name or by a .toml file of that name (all)")
-                ->group(kCommonGroup);
-            app.add_option("--launch", options->launch, "Launches, by regular expression (all)");
-            CLI::Option* const fitted =
-                app.add_flag("--fitted", options->fitted, "Points that may be fitted to");
-            app.add_flag("--judged", options->judged, "Points that only judge")->excludes(fitted);
-            app.add_flag("--exact", options->exact, "Replay every request, not a sample");
-            app.add_flag("--measured-occupancy", options->measured_occupancy,
-                         "Blocks a compute unit as measured, where known, not as compiled here");
-            app.add_option("--save-traces", options->traces,
-                           "Keep traces in this folder (the user's cache)");
-            app.add_option("--json", options->json_file, "Write the result as JSON, too");
-            app.add_option("-j,--threads", options->threads, "Threads to use (all cores)")
-                ->check(CLI::Range(1, 1024));
-            return [options](const CommonOptions& common) { return run(*options, common); };
-          }};
+  return {
+      "validate",
+      "Look around",
+      "Hold the model against measurements of real GPUs",
+      "Examples:\n"
+      "  swizzleperf validate                          every measured point and all bounds\n"
+      "  swizzleperf validate -m h200 --judged         what nothing was fitted to\n"
+      "  swizzleperf validate -m mi300x --launch transpose --exact\n"
+      "  swizzleperf validate -m ./mi300x.toml         the same points, another model of it\n"
+      "  swizzleperf validate --add my-bundle          its measurements are points from now on\n"
+      "fit: whether the model's parameters may be fitted to a point. Exit code 1 when a bound "
+      "does\n"
+      "not hold. Traces are kept for the next time.",
+      kSeed,
+      [](CLI::App& app) -> Action {
+        const auto options = std::make_shared<Options>();
+        app.add_option("-m,--machine", options->machine,
+                       "One machine, by name or by a .toml file of that name (all)")
+            ->group(kCommonGroup);
+        app.add_option("--add", options->add, "Add what was measured of this bundle to the points");
+        app.add_option("--to", options->to, "Where --add adds it (the user's data)");
+        app.add_option("--launch", options->launch, "Launches, by regular expression (all)");
+        CLI::Option* const fitted =
+            app.add_flag("--fitted", options->fitted, "Points that may be fitted to");
+        app.add_flag("--judged", options->judged, "Points that only judge")->excludes(fitted);
+        app.add_flag("--exact", options->exact, "Replay every request, not a sample");
+        app.add_flag("--measured-occupancy", options->measured_occupancy,
+                     "Blocks a compute unit as measured, where known, not as compiled here");
+        app.add_option("--save-traces", options->traces,
+                       "Keep traces in this folder (the user's cache)");
+        app.add_option("--json", options->json_file, "Write the result as JSON, too");
+        app.add_option("-j,--threads", options->threads, "Threads to use (all cores)")
+            ->check(CLI::Range(1, 1024));
+        return [options](const CommonOptions& common) { return run(*options, common); };
+      }};
 }
 
 }  // namespace swizzleperf

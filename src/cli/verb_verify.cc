@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "cli/verb.h"
+#include "formula/language.h"
 #include "report/progress.h"
 #include "report/table.h"
 #include "swizzleperf/machine.h"
@@ -319,15 +320,18 @@ Outcome run(const Options& options, const CommonOptions& common) {
 }  // namespace
 
 Verb verify_verb() {
+  static const std::string kHelp =
+      "Examples:\n"
+      "  swizzleperf verify die-contiguous\n"
+      "  swizzleperf verify chunked:chunk=64+grouped:height=8 --grid 64x48\n"
+      "  swizzleperf verify 'pid = num_blocks - 1 - pid;' --print hip\n"
+      "  swizzleperf verify @mine.swz --param width=4 --format json\n"
+      "Exit code 1 when it is not a bijection on the grid given, or else over the range.\n\n" +
+      language_text(true);
   return {"verify",
           "Find, prove and apply a swizzle",
           "Prove that a swizzle computes every block once",
-          "Examples:\n"
-          "  swizzleperf verify die-contiguous\n"
-          "  swizzleperf verify chunked:chunk=64+grouped:height=8 --grid 64x48\n"
-          "  swizzleperf verify 'pid = num_blocks - 1 - pid;' --print hip\n"
-          "  swizzleperf verify @mine.swz --param width=4 --format json\n"
-          "Exit code 1 when it is not a bijection on the grid given, or else over the range.",
+          kHelp.c_str(),
           kMachine,
           [](CLI::App& app) -> Action {
             const auto options = std::make_shared<Options>();

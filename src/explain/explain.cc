@@ -20,7 +20,7 @@ constexpr double kMissTie = 0.002;
 /// The best order that a search finds, without the exact comparison of its finalists.
 std::string best_order(const Launch& launch, Replayer& replayer, const ExplainRequest& request,
                        std::size_t& candidates) {
-  const RungReplays replays(replayer, request.seed, request.threads);
+  const RungReplays replays(replayer, plan_rungs(replayer), request.seed, request.threads);
   const SearchSetup setup = {launch.shape,
                              {Objective::kTime, launch.machine.error_time / 2, kMissTie},
                              {},
@@ -34,9 +34,9 @@ std::string best_order(const Launch& launch, Replayer& replayer, const ExplainRe
   return found.finalists.empty() ? "identity" : found.finalists.front().candidate.spec;
 }
 
-/// Both limits share what no order changes: arithmetic, L2's bandwidth, memory's bytes. Of what is
-/// fetched, `again_bytes` are copies of what another die has had.
-TimeLimit limit_of(const Machine& m, const std::vector<ExplainedOrder>& orders,
+/// Both limits share what no order changes: dispatch, arithmetic, L2's bandwidth, memory's bytes.
+/// Of what is fetched, `again_bytes` are copies of what another die has had.
+TimeLimit limit_of(const Machine& m, const std::vector<ExplainedOrder>& orders, double dispatch_ms,
                    double fetched_bytes, double again_bytes) {
   TimeLimit limit;
   // Where lines have a home die, it is the others' copies that cross the fabric.
@@ -62,6 +62,11 @@ TimeLimit limit_of(const Machine& m, const std::vector<ExplainedOrder>& orders,
   const auto longest = std::max_element(limit.level_ms.begin(), limit.level_ms.end());
   limit.time_ms = *longest;
   limit.bound = static_cast<Bound>(longest - limit.level_ms.begin());
+  limit.dispatch_ms = dispatch_ms;
+  if (dispatch_ms > limit.time_ms) {
+    limit.time_ms = dispatch_ms;
+    limit.bound = Bound::kDispatch;
+  }
   return limit;
 }
 
@@ -116,10 +121,12 @@ class Explainer {
     const ArrayMisses total = x_.order().misses.total();
     const double once = total.of(MissClass::kCompulsory).bytes;
     const double again = total.of(MissClass::kSharing).bytes;
-    x_.any_order = limit_of(launch_.machine, x_.orders, once, 0);
-    x_.this_order = limit_of(launch_.machine, x_.orders, once + again, again);
-    if (weighs(MissClass::kConflict)) try_escapes();
-    if (weighs(MissClass::kCapacity)) compare_groups();
+    const double dispatch_ms =
+        least_dispatch_ns(launch_.machine, launch_.shape.grid.count()) * 1e-6;
+    x_.any_order = limit_of(launch_.machine, x_.orders, dispatch_ms, once, 0);
+    x_.this_order = limit_of(launch_.machine, x_.orders, dispatch_ms, once + again, again);
+    if (request_.what_else && weighs(MissClass::kConflict)) try_escapes();
+    if (request_.what_else && weighs(MissClass::kCapacity)) compare_groups();
     return std::move(x_);
   }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "explain/working_set.h"
-#include "optimize/launch.h"
+#include "launch/launch.h"
 #include "swizzleperf/classify.h"
 
 namespace swizzleperf {
@@ -31,7 +31,8 @@ struct TimeLimit {
   double read_bytes = 0;             ///< from memory
   double written_bytes = 0;          ///< to memory
   std::array<double, 5> level_ms{};  ///< compute, L2, fabric, last level, memory: busy so long
-  double time_ms = 0;                ///< of the level that is busy longest
+  double dispatch_ms = 0;            ///< handing out the blocks
+  double time_ms = 0;                ///< the longest of these
   Bound bound = Bound::kCompute;
 };
 
@@ -64,6 +65,7 @@ struct ExplainRequest {
   std::string swizzle;  ///< empty: the best of a search
   std::uint64_t seed = 1;
   unsigned threads = 1;
+  bool what_else = true;  ///< also replay what else would help; costs replays of its own
 };
 
 /// Throws Error(kCheckFailed) when the swizzle is no bijection on the launch.

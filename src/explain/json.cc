@@ -65,7 +65,8 @@ Json limit_json(const Launch& launch, const TimeLimit& limit) {
             {"l2", limit.level_ms[1]},
             {"fabric", limit.level_ms[2]},
             {"llc", launch.machine.llc ? Json(limit.level_ms[3]) : Json()},
-            {"hbm", limit.level_ms[4]}}},
+            {"hbm", limit.level_ms[4]},
+            {"dispatch", limit.dispatch_ms}}},
           {"time_ms", limit.time_ms},
           {"bound", bound_name(limit.bound)}};
 }

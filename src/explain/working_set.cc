@@ -2,6 +2,7 @@
 #include "explain/working_set.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace swizzleperf {
 namespace {
@@ -17,12 +18,9 @@ std::vector<std::uint64_t> of_first_die(const Machine& machine, std::uint64_t bl
   return indices;
 }
 
-}  // namespace
-
-WorkingSet working_set(const LineTrace& lines, const Machine& machine, std::uint32_t blocks_per_cu,
-                       std::span<const std::uint32_t> permutation) {
-  const std::vector<std::uint64_t> indices = of_first_die(machine, permutation.size());
-  const std::size_t in_flight = std::size_t{machine.cus_per_die} * blocks_per_cu;
+/// Of so many of the dispatch indices, from the middle of them.
+WorkingSet of_middle(const LineTrace& lines, std::span<const std::uint64_t> indices,
+                     std::size_t in_flight, std::span<const std::uint32_t> permutation) {
   const std::size_t generations = std::max<std::size_t>(1, indices.size() / in_flight);
   const std::size_t first = generations / 2 * in_flight;
   const std::size_t end = std::min(indices.size(), first + in_flight);
@@ -44,6 +42,23 @@ WorkingSet working_set(const LineTrace& lines, const Machine& machine, std::uint
   }
   for (const double bytes : set.by_array) set.bytes += bytes;
   return set;
+}
+
+}  // namespace
+
+WorkingSet working_set(const LineTrace& lines, const Machine& machine, std::uint32_t blocks_per_cu,
+                       std::span<const std::uint32_t> permutation) {
+  return of_middle(lines, of_first_die(machine, permutation.size()),
+                   std::size_t{machine.cus_per_die} * blocks_per_cu, permutation);
+}
+
+WorkingSet device_working_set(const LineTrace& lines, const Machine& machine,
+                              std::uint32_t blocks_per_cu,
+                              std::span<const std::uint32_t> permutation) {
+  std::vector<std::uint64_t> indices(permutation.size());
+  std::iota(indices.begin(), indices.end(), 0);
+  return of_middle(lines, indices, std::size_t{machine.dies} * machine.cus_per_die * blocks_per_cu,
+                   permutation);
 }
 
 }  // namespace swizzleperf

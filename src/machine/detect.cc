@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "base/files.h"
 
@@ -38,11 +39,15 @@ std::string gfx_name(std::uint64_t version) {
   return fmt::format("gfx{}{:x}{:x}", version / 10000, version / 100 % 100, version % 100);
 }
 
+/// In the driver's order: numbered nodes by their number (10 after 9), buses by name.
 std::vector<fs::path> sorted_entries(const fs::path& directory) {
   std::vector<fs::path> result;
   std::error_code ignored;
   for (const auto& item : fs::directory_iterator(directory, ignored)) result.push_back(item.path());
-  std::sort(result.begin(), result.end());
+  std::sort(result.begin(), result.end(), [](const fs::path& a, const fs::path& b) {
+    const auto size = [](const fs::path& path) { return path.filename().string().size(); };
+    return std::pair(size(a), a) < std::pair(size(b), b);
+  });
   return result;
 }
 
@@ -69,6 +74,8 @@ std::optional<DetectedGpu> detect_amd_node(const fs::path& file,
   DetectedGpu gpu;
   gpu.vendor = "amd";
   gpu.arch = gfx_name(get(properties, "gfx_target_version", 0));
+  if (const std::uint64_t id = get(properties, "unique_id", 0))
+    gpu.uuid = fmt::format("GPU-{:016x}", id);
   gpu.source = file.string();
   const auto simds_per_cu = std::max<std::uint64_t>(1, get(properties, "simd_per_cu", 4));
   const auto cus = static_cast<std::uint32_t>(simds / simds_per_cu);
@@ -108,7 +115,9 @@ bool names_model(const std::string& product, const std::string& model) {
 DetectedGpu detect_nvidia_gpu(const fs::path& file, const std::vector<Machine>& machines) {
   DetectedGpu gpu;
   gpu.vendor = "nvidia";
-  gpu.product = field_of(read_file(file), "Model");
+  const std::string information = read_file(file);
+  gpu.product = field_of(information, "Model");
+  gpu.uuid = field_of(information, "GPU UUID");
   gpu.source = file.string();
   // PCIe and NVL boards carry the same name with fewer SMs; the models are of the SXM modules.
   const bool other_board = names_model(gpu.product, "pcie") || names_model(gpu.product, "nvl");

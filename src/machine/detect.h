@@ -19,6 +19,7 @@ namespace swizzleperf {
 struct DetectedGpu {
   std::string vendor;   ///< "amd" | "nvidia"
   std::string product;  ///< as the system names it; may be empty
+  std::string uuid;     ///< "GPU-..." as its driver writes it; empty where it does not say
   std::string arch;     ///< gfx942, ...; empty where the system does not say
   std::optional<std::uint32_t> dies;
   std::optional<std::uint32_t> cus;  ///< of all its dies

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "base/files.h"
+#include "propose/judgement.h"
 #include "report/table.h"
 #include "splice/triton.h"
 #include "swizzleperf/print.h"
@@ -36,8 +38,28 @@ std::string proof_comment(const Launch& launch, const Proof& proof) {
                     proof.guard.condition, 100 * proof.guarded_share);
 }
 
-/// What the patch's file name is relative to: where we stand, so that `git apply` works from there;
-/// for a source that does not lie below, its own folder.
+std::filesystem::path build_patched_triton(vgpu::ProgramSpec spec,
+                                           const std::filesystem::path& patched,
+                                           const std::filesystem::path& directory) {
+  spec.kernel_source = patched;
+  return vgpu::build_device(spec, directory);
+}
+
+/// What the file that gets the code defines as macros. Those of its headers cannot be told without
+/// compiling it; a header whose macros are words in lower case is rare.
+std::vector<std::string> macros_in(const vgpu::ProgramSpec& spec) {
+  std::vector<std::string> names;
+  if (is_trace_file(spec.program)) return names;
+  const std::string text = read_file(vgpu::spliced_source(spec));
+  static const std::regex kDefine(R"(#[ \t]*define[ \t]+(\w+))");
+  for (std::sregex_iterator m(text.begin(), text.end(), kDefine), end; m != end; ++m) {
+    names.push_back((*m)[1]);
+  }
+  return names;
+}
+
+}  // namespace
+
 std::filesystem::path patch_root(const std::filesystem::path& source) {
   const std::filesystem::path here = std::filesystem::current_path();
   const std::filesystem::path below =
@@ -45,8 +67,6 @@ std::filesystem::path patch_root(const std::filesystem::path& source) {
   return below.empty() || *below.begin() == ".." ? std::filesystem::path() : here;
 }
 
-/// Blocks to compare: as many as take half a second on the virtual GPU, from four up. Whether
-/// each block goes to the right place is proved elsewhere, for all of them; this checks the code.
 std::uint64_t compared_blocks(const Trace& trace) {
   constexpr double kInstructions = 80e6;  // of waves, about what a core runs in a second
   constexpr double kMatrixFlops = 10e9;
@@ -61,7 +81,6 @@ std::uint64_t compared_blocks(const Trace& trace) {
   return static_cast<std::uint64_t>(std::clamp(0.5 / std::max(cost, 1e-9), 4.0, 64.0));
 }
 
-/// What the source includes from beside itself it must still find.
 std::filesystem::path build_patched(vgpu::Unit unit, const std::filesystem::path& source,
                                     const std::filesystem::path& patched,
                                     const std::filesystem::path& directory) {
@@ -70,21 +89,15 @@ std::filesystem::path build_patched(vgpu::Unit unit, const std::filesystem::path
   return vgpu::build_device(unit, patched, directory);
 }
 
-std::filesystem::path build_patched_triton(vgpu::ProgramSpec spec,
-                                           const std::filesystem::path& patched,
-                                           const std::filesystem::path& directory) {
-  spec.kernel_source = patched;
-  return vgpu::build_device(spec, directory);
-}
-
-}  // namespace
-
 Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads) {
+  constexpr double kSeconds = 60;  // one that loops may take for ever
   Proof proof;
   proof.launch_blocks = shape.grid.count();
-  proof.range = verify_range(swizzle.formula, default_verify_range(), threads);
-  if (proof.range.failed == 0) return proof;
-  const auto guard = find_guard(swizzle.formula, default_verify_range(), threads);
+  const auto range = verify_range_within(swizzle.formula, threads, kSeconds);
+  proof.range = range.value_or(RangeVerdict{});
+  if (range && range->failed == 0) return proof;
+  const auto guard =
+      range ? find_guard(swizzle.formula, default_verify_range(), threads) : std::nullopt;
   if (guard) {
     proof.guard = guard->guard;
     proof.guarded_share =
@@ -101,6 +114,7 @@ Proof prove(const Swizzle& swizzle, const LaunchShape& shape, unsigned threads) 
 std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proof& proof,
                         const vgpu::ProgramSpec& spec) {
   PrintOptions options;
+  options.taken = macros_in(spec);
   options.function = kHelper;
   options.num_xcds = launch.shape.num_xcds;
   options.cus_per_xcd = launch.shape.cus_per_xcd;

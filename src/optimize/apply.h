@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optimize/launch.h"
+#include "launch/launch.h"
 #include "splice/splice.h"
 #include "swizzleperf/swizzles.h"
 #include "swizzleperf/verify.h"
@@ -33,6 +33,20 @@ struct Applied {
   splice::SpliceResult splice;
   vgpu::BlockComparison comparison;  ///< on the virtual GPU, on the launch as traced
 };
+
+/// What the patch's file name is relative to: where we stand, so that `git apply` works from there;
+/// for a source that does not lie below, its own folder.
+std::filesystem::path patch_root(const std::filesystem::path& source);
+
+/// Blocks to compare: as many as take half a second on the virtual GPU, from four up. Whether each
+/// block goes to the right place is proved elsewhere, for all of them; this checks the code.
+std::uint64_t compared_blocks(const Trace& trace);
+
+/// Compiles a changed copy for the device; what the source includes from beside itself it must
+/// still find.
+std::filesystem::path build_patched(vgpu::Unit unit, const std::filesystem::path& source,
+                                    const std::filesystem::path& patched,
+                                    const std::filesystem::path& directory);
 
 /// Throws Error when the source cannot be patched; `comparison` tells whether the patch computes
 /// the same bytes. Writes only into `work_directory`.

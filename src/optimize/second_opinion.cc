@@ -8,30 +8,22 @@
 #include <vector>
 
 #include "swizzleperf/simulate.h"
-#include "swizzleperf/verify.h"
 
 namespace swizzleperf {
-namespace {
 
-constexpr double kSampleRequests = 4'000'000;  // a tenth of a second for two orders
-
-}  // namespace
-
-std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle& best,
-                                            std::uint64_t seed, unsigned threads) {
+std::optional<SecondOpinion> second_opinion(const Launch& launch,
+                                            std::span<const std::uint32_t> best, std::uint64_t seed,
+                                            unsigned threads) {
   if (launch.machine.l2.index == SetIndex::kHashed) return std::nullopt;
   Machine machine = launch.machine;
   machine.l2.index = SetIndex::kHashed;
   Replayer replayer(launch.trace, machine, launch.occupancy.blocks_per_cu);
-  const double share = std::min(1.0, kSampleRequests / static_cast<double>(std::max<std::uint64_t>(
-                                                           1, replayer.num_requests())));
-  const std::size_t sample = replayer.add_sample(share, seed, threads);
+  const std::size_t sample = replayer.add_sample(replayer.fine_share(), seed, threads);
 
   std::vector<std::uint32_t> order(replayer.num_blocks());
   std::iota(order.begin(), order.end(), 0U);
   const SimResult identity = replayer.sampled(sample, order);
-  const SimResult swizzled =
-      replayer.sampled(sample, verify_grid(best.formula, launch.shape).permutation);
+  const SimResult swizzled = replayer.sampled(sample, best);
 
   SecondOpinion opinion;
   opinion.speedup = swizzled.time_ms > 0 ? identity.time_ms / swizzled.time_ms : 1;

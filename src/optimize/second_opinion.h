@@ -9,10 +9,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "optimize/launch.h"
-#include "swizzleperf/swizzles.h"
+#include "launch/launch.h"
 
 namespace swizzleperf {
 
@@ -24,8 +24,9 @@ struct SecondOpinion {
 };
 
 /// Replays a sample of both orders. Nothing where the machine's sets are hashed already.
-std::optional<SecondOpinion> second_opinion(const Launch& launch, const Swizzle& best,
-                                            std::uint64_t seed, unsigned threads);
+std::optional<SecondOpinion> second_opinion(const Launch& launch,
+                                            std::span<const std::uint32_t> best, std::uint64_t seed,
+                                            unsigned threads);
 
 /// Holds the opinion against what the model itself claims: how many times faster, and by how many
 /// points of L2 hits.

@@ -43,6 +43,10 @@ std::string method_words(const Trace& trace) {
       blocks - m.blocks_extrapolated, blocks, m.blocks_extrapolated, m.blocks_checked);
 }
 
+std::string ms_words(double ms) {
+  return ms < 0.1 ? fmt::format("{:.5f}", ms) : fmt::format("{:.3f}", ms);
+}
+
 std::string bytes_words(double bytes) { return scaled(bytes, "B"); }
 
 std::string count_words(double count) {

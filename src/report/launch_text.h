@@ -24,6 +24,9 @@ std::string method_words(const Trace& trace);
 /// 1234567 -> "1.23 MB", in powers of ten
 std::string bytes_words(double bytes);
 
+/// Milliseconds with three decimals, below a tenth with five, so that small launches differ, too.
+std::string ms_words(double ms);
+
 /// 1234567 -> "1.23 M"
 std::string count_words(double count);
 

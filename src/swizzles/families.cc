@@ -391,9 +391,10 @@ std::vector<SwizzleTemplate> make_templates() {
        false,
        {kInverseSimple}},
       {{"head-first",
-        "Each die computes whole attention heads, one after the other, so that the keys and values "
-        "of a head are read into one L2 only. Heads that cannot be dealt out evenly are split "
-        "between dies in contiguous parts.",
+        "Each die computes whole heads (the blocks of one index along the axis, which share their "
+        "keys and values in attention), one after the other, so that what they share is read into "
+        "one L2 only. Heads that cannot be dealt out evenly are split between dies in contiguous "
+        "parts.",
         "after arXiv 2511.02132, derived anew for any batch and head count",
         kDieStep,
         true,

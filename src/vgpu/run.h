@@ -96,6 +96,10 @@ const Unit& unit_of(const BuiltProgram& program, const std::string& symbol);
 /// clang's arguments for parsing the unit's device half.
 std::vector<std::string> parse_arguments(const Unit& unit);
 
+/// The unit's source and all that either half includes, but for the system's headers and ours; as
+/// absolute paths without links to folders. Throws Error(kInput) with the compiler's first error.
+std::vector<std::filesystem::path> included_files(const Unit& unit);
+
 /// Compiles the device half of a unit, from `source` in place of its own file, and returns the
 /// bitcode's file: enough for compare_blocks.
 std::filesystem::path build_device(const Unit& unit, const std::filesystem::path& source,
@@ -137,7 +141,8 @@ LaunchFindings check_program(const ProgramSpec& spec, const BuiltProgram& progra
 struct BlockComparison {
   std::uint64_t blocks_compared = 0;
   std::uint64_t bytes_compared = 0;
-  std::string first_difference;  ///< empty = equal
+  std::uint64_t bytes_not_zero = 0;  ///< of those; where all are zero, equality says little
+  std::string first_difference;      ///< empty = equal
 };
 BlockComparison compare_blocks(const ProgramSpec& spec, const BuiltProgram& original,
                                const std::filesystem::path& patched_bitcode,

@@ -127,8 +127,6 @@ class Reference {
     std::uint64_t index = 0;
     const Block* block = nullptr;
     std::size_t step = 0;
-    // What one request does on the average, lately.
-    double misses = 0, llc_misses = 0, fabric = 0, llc = 0, hbm = 0;
   };
   struct Traffic {
     double now = 0;
@@ -233,33 +231,29 @@ class Reference {
   }
 
   double memory_end(Slot& slot, const Traffic& t, double now) {
-    // Running means over about eight requests of the slot.
-    const double fresh = std::min(1.0, t.requests / 8);
-    slot.misses += fresh * (t.misses / t.requests - slot.misses);
-    slot.llc_misses += fresh * (t.llc_misses / t.requests - slot.llc_misses);
-    slot.fabric += fresh * (t.fabric / t.requests - slot.fabric);
-    slot.llc += fresh * (t.llc / t.requests - slot.llc);
-    slot.hbm += fresh * (t.hbm / t.requests - slot.hbm);
-
+    const double misses = t.misses / t.requests;
+    const double llc_misses = t.llc_misses / t.requests;
+    const double fabric = t.fabric / t.requests;
+    const double llc = t.llc / t.requests;
+    const double hbm = t.hbm / t.requests;
     double done = serve(l2_free_[slot.die], now, t.l2 * (1 / (m_.l2.bytes_per_clk * m_.clock_ghz)));
-    if (slot.fabric > 0) {
-      done = std::max(
-          done, serve(fabric_free_[slot.die], now,
-                      t.requests * slot.fabric * (1 / (m_.fabric_bytes_per_clk * m_.clock_ghz))));
-    }
-    if (slot.llc > 0) {
+    if (fabric > 0) {
       done = std::max(done,
-                      serve(llc_free_, now,
-                            t.requests * slot.llc * (1 / (m_.llc->bytes_per_clk * m_.clock_ghz))));
+                      serve(fabric_free_[slot.die], now,
+                            t.requests * fabric * (1 / (m_.fabric_bytes_per_clk * m_.clock_ghz))));
     }
-    if (slot.hbm > 0) {
-      const double ns = t.requests * slot.hbm * (1 / m_.hbm_bytes_per_ns);
+    if (llc > 0) {
+      done = std::max(done, serve(llc_free_, now,
+                                  t.requests * llc * (1 / (m_.llc->bytes_per_clk * m_.clock_ghz))));
+    }
+    if (hbm > 0) {
+      const double ns = t.requests * hbm * (1 / m_.hbm_bytes_per_ns);
       done = std::max(done, serve(hbm_free_, now, ns));
       hbm_busy_ += ns;
     }
     const double behind = m_.llc ? m_.llc->latency_ns : m_.hbm_latency_ns;
-    double latency = m_.l2.latency_ns + slot.misses * (behind - m_.l2.latency_ns);
-    if (m_.llc) latency += slot.llc_misses * (m_.hbm_latency_ns - behind);
+    double latency = m_.l2.latency_ns + misses * (behind - m_.l2.latency_ns);
+    if (m_.llc) latency += llc_misses * (m_.hbm_latency_ns - behind);
     return done + latency;
   }
 

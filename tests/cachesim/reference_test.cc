@@ -65,5 +65,31 @@ TEST(Reference, AgreesOnRandomMachinesStreamsAndOrders) {
   EXPECT_GT(written, 0);
 }
 
+/// Where no set can overflow, replaying without sets changes nothing.
+TEST(Reference, RoomyReplaysAreExactOnes) {
+  const std::uint64_t cases = from_environment("SWIZZLEPERF_CASES", 2000);
+  const std::uint64_t first = from_environment("SWIZZLEPERF_SEED", 1);
+  int roomy = 0;
+  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
+    SCOPED_TRACE("SWIZZLEPERF_CASES=1 SWIZZLEPERF_SEED=" + std::to_string(seed));
+    Random random(seed);
+    Machine machine = synthetic::random_machine(random);
+    const Trace trace = synthetic::random_trace(random);
+    for (CacheModel* cache : {&machine.l2, machine.llc ? &*machine.llc : nullptr}) {
+      if (cache == nullptr || random.below(5) == 0) continue;
+      cache->bytes *= 64 / cache->ways;  // more ways, as many sets
+      cache->ways *= 64 / cache->ways;
+    }
+    const Replayer replayer(trace, machine, static_cast<std::uint32_t>(1 + random.below(3)));
+    const std::optional<RoomyReplayer> small = RoomyReplayer::of(replayer);
+    if (!small) continue;
+    ++roomy;
+    const auto order = synthetic::random_permutation(random, trace.blocks.size());
+    expect_same(small->exact(order), replayer.exact(order));
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(roomy, static_cast<int>(cases / 20));
+}
+
 }  // namespace
 }  // namespace swizzleperf

@@ -154,16 +154,38 @@ TEST(Replay, SamplesAreNested) {
     for (const LineTemplate& t : prepared.lines.templates) {
       prepared.work.push_back(cachesim::interval_work(t, machine, prepared.units));
     }
+    cachesim::count_units(prepared);
     cachesim::Sample larger = cachesim::make_sample(prepared, 1.0, seed, 1);
     EXPECT_EQ(larger.sets, machine.l2.sets());
     for (const double share : {0.7, 0.5, 0.25, 0.1, 0.01}) {
       cachesim::Sample smaller = cachesim::make_sample(prepared, share, seed, 2);
-      const double together = prepared.l2_set.page_sets();
+      const double together =
+          machine.lines_have_home != 0 ? prepared.l2_set.page_sets() : 1;  // a page's
       EXPECT_NEAR(smaller.sets, std::max(together, share * machine.l2.sets()), together / 2);
       for (std::size_t set = 0; set < smaller.compact.size(); ++set) {
         EXPECT_TRUE(smaller.compact[set] < 0 || larger.compact[set] >= 0) << "set " << set;
       }
       larger = std::move(smaller);
+    }
+  }
+}
+
+/// Rows that lie a power of two apart visit few residues of the set's number at a time; a sample
+/// that had more of some residues than of others would charge their steps too much.
+TEST(Replay, SamplesHoldEveryResidueEqually) {
+  const Machine machine = synthetic::mi300x();
+  cachesim::Prepared prepared(
+      machine, make_lines(synthetic::build(synthetic::Gemm{64, 64, 32}), machine, 1), 1);
+  cachesim::count_units(prepared);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint32_t sets = 8; sets <= machine.l2.sets() / 2; sets *= 2) {
+      const double share = static_cast<double>(sets) / machine.l2.sets();
+      const cachesim::Sample sample = cachesim::make_sample(prepared, share, seed, 1);
+      std::vector<int> of_residue(sets, 0);
+      for (std::size_t set = 0; set < sample.compact.size(); ++set) {
+        if (sample.compact[set] >= 0) ++of_residue[set % sets];
+      }
+      EXPECT_EQ(of_residue, std::vector<int>(sets, 1)) << sets << " sets, seed " << seed;
     }
   }
 }
@@ -192,6 +214,43 @@ TEST(Replay, SamplesAgreeWithTheWhole) {
       EXPECT_NEAR(sampled.time_ms / exact.time_ms, 1, 0.05) << "share " << share;
       EXPECT_NEAR(sampled.l2.requests / exact.l2.requests, 1, 1e-9);
     }
+  }
+}
+
+/// A vector that all blocks share lies in few sets, of which a sample has too many or too few; what
+/// the others' misses stand for must not depend on it.
+TEST(Replay, AFewHotLinesDoNotSkewASample) {
+  constexpr std::uint32_t kBlocks = 2048;
+  constexpr std::uint32_t kLines = 16;
+  constexpr std::uint64_t kX = 1 << 20;
+  constexpr std::uint64_t kGamma = 1 << 30;
+  Trace t;
+  t.grid = {kBlocks, 1, 1};
+  t.buffers = {{"x", kX, std::uint64_t{kBlocks} * kLines * 128}, {"gamma", kGamma, 512}};
+  t.patterns = {{{0, 128}}};
+  Template block{{}, {}, {0, 1}};
+  for (std::uint32_t i = 0; i < kLines; ++i) {
+    block.events.push_back({i * 128, 0, 0, AccessKind::kLoad});
+    block.events.push_back({i % 4 * 128, 0, 1, AccessKind::kLoad});
+  }
+  block.intervals = {{2 * kLines, false, {}}};
+  t.templates = {block};
+  for (std::uint32_t b = 0; b < kBlocks; ++b) {
+    t.blocks.push_back({0, t.anchors.size()});
+    t.anchors.push_back(static_cast<std::int64_t>(kX + std::uint64_t{b} * kLines * 128));
+    t.anchors.push_back(kGamma);
+  }
+  Machine machine = synthetic::mi300x();
+  machine.l1.bytes = 128;  // which would keep the vector from L2
+  machine.l1.ways = 1;
+  Replayer replayer(t, machine, 1);
+  const SimResult exact = replayer.exact(identity(kBlocks));
+  ASSERT_GT(exact.l2.hit_rate(), 0.2);
+  ASSERT_LT(exact.l2.hit_rate(), 0.8);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const SimResult r = replayer.sampled(replayer.add_sample(0.1, seed, 1), identity(kBlocks));
+    EXPECT_NEAR(r.hbm_read_bytes / exact.hbm_read_bytes, 1, 0.02) << "seed " << seed;
+    EXPECT_NEAR(r.l2.hit_rate(), exact.l2.hit_rate(), 0.02) << "seed " << seed;
   }
 }
 
@@ -345,6 +404,12 @@ TEST(Replay, BoundIsTheBusiestLevel) {
   Machine slow_memory = small_mi300x();
   slow_memory.hbm_bytes_per_ns = 0.5;
   EXPECT_EQ(bound(slow_memory), Bound::kMemory);
+  Machine slow_dispatch = small_mi300x();
+  slow_dispatch.dispatch_interval_ns = 1e6;
+  EXPECT_EQ(bound(slow_dispatch), Bound::kDispatch);
+  const SimResult handed_out = Replayer(trace, slow_dispatch, 2).exact(identity(64));
+  EXPECT_NEAR(handed_out.time_ms * 1e6, least_dispatch_ns(slow_dispatch, 64),
+              2 * slow_dispatch.dispatch_interval_ns);
   Machine far_memory = small_mi300x();
   far_memory.l2.latency_ns = far_memory.llc->latency_ns = far_memory.hbm_latency_ns = 1e6;
   EXPECT_EQ(bound(far_memory), Bound::kLatency);

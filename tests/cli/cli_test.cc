@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <map>
 #include <sstream>
 
 #include "command.h"
@@ -77,6 +79,42 @@ TEST(Cli, WrongProgramsAreNamedForWhatTheyAre) {
   for (const char* megabytes : {"0", "-1", "18446744073709551615", "17592186044416"})
     expect_sentence(run({"trace", "k.hip", "--memory-limit", megabytes}), 2, "--memory-limit");
   expect_sentence(run({"trace", "k.hip", "--step-limit", "-1"}), 2, "--step-limit");
+}
+
+TEST(Cli, BudgetsAndTimesAreNumbersThatCanBeKept) {
+  const Command run;
+  write_file(run.directory.path() / "k.hip", "int main() {}");
+  const auto refuse = [&](const char* option, const char* value) {
+    const ChildResult result = run({"optimize", "k.hip", option, value});
+    expect_sentence(result, 2, option);
+    EXPECT_LE(result.err.size(), 150U) << result.err;
+  };
+  for (const char* option : {"--max-time", "--command-timeout", "--llm-timeout"})
+    for (const char* seconds : {"nan", "inf", "-1", "0", "1e300", "soon"}) refuse(option, seconds);
+  for (const char* degree : {"nan", "inf", "-1"}) refuse("--llm-temperature", degree);
+  for (const char* option : {"--max-calls", "--max-tokens"})
+    for (const char* count : {"-1", "0", "1.5"}) refuse(option, count);
+}
+
+TEST(Cli, WordsToChooseFromAreNamed) {
+  const Command run;
+  write_file(run.directory.path() / "k.hip", "int main() {}");
+  for (const char* verb : {"optimize", "context"}) {
+    EXPECT_THAT(run({verb, "--help"}).out, testing::Not(HasSubstr("ENUM")));
+    for (const char* word : {"banana", "1"})
+      expect_sentence(run({verb, "k.hip", "--context", word}), 2, "aware");
+    expect_sentence(run({verb, "k.hip", "--objective", "banana"}), 2, "hbm");
+  }
+  expect_sentence(run({"optimize", "k.hip", "--edit", "1"}), 2, "kernel");
+}
+
+TEST(Cli, BytesThatNoResultCouldHoldAreRefusedAtOnce) {
+  const Command run;
+  write_file(run.directory.path() / "k.hip", "int main() {}");
+  write_file(run.directory.path() / "k\xff.hip", "int main() {}");
+  expect_sentence(run({"optimize", "k.hip", "--", "\xff"}), 2, "argument 4 is not UTF-8");
+  expect_sentence(run({"optimize", "k\xff.hip"}), 2, "argument 2 is not UTF-8");
+  expect_sentence(run({"k\xc3"}), 2, "argument 1 is not UTF-8");
 }
 
 TEST(Cli, CompileOptionsWithAndWithoutEquals) {
@@ -205,6 +243,44 @@ TEST(Cli, DoctorSaysWhatIsMissing) {
   EXPECT_EQ(json["ready"], false);
   EXPECT_TRUE(json["findings"][0]["found"].is_null());
   EXPECT_EQ(json["findings"][0]["remedy"], "apt-get install clang-22");
+}
+
+TEST(Cli, DoctorTellsWhatMeasuringNeeds) {
+  Command run;
+  run.environment["PATH"] =
+      SWIZZLEPERF_SOURCE "/tests/measure/data/bin:" + std::string(std::getenv("PATH"));
+  const nlohmann::json report = run.json({"doctor"});
+  std::map<std::string, nlohmann::json> findings;
+  for (const nlohmann::json& f : report["findings"]) findings[f["what"]] = f;
+  EXPECT_EQ(findings["rocprofv3"]["found"], "version: 1.0.0");
+  EXPECT_EQ(findings["ncu"]["found"], "Version 2025.3.1.0 (build 1) (public-release)");
+  for (const char* what : {"NVIDIA's counters", "AMD's counters", "NVML", "the probe for CUDA",
+                           "the probe for HIP", "the sandbox", "hipcc"}) {
+    ASSERT_TRUE(findings.contains(what)) << what;
+    EXPECT_NE(findings[what]["found"].is_null(), findings[what]["remedy"].is_null()) << what;
+    EXPECT_EQ(findings[what]["needed"], false);
+  }
+}
+
+TEST(Cli, DoctorSaysWhichLanguageModelAndWhetherThereIsAKey) {
+  Command run;
+  const auto finding = [&run] {
+    const nlohmann::json report = run.json({"doctor"});
+    for (const nlohmann::json& f : report["findings"])
+      if (f["what"] == "a language model") return f;
+    return nlohmann::json();
+  };
+  run.environment = {{"SWIZZLEPERF_LLM_API_BASE", "http://127.0.0.1:8000"},
+                     {"SWIZZLEPERF_LLM_API_KEY", "sk-do-not-show"}};
+  EXPECT_TRUE(finding()["found"].is_null());
+  EXPECT_THAT(finding()["remedy"].get<std::string>(), HasSubstr("no language model is named"));
+  run.environment["SWIZZLEPERF_LLM_MODEL"] = "m";
+  EXPECT_EQ(finding()["found"],
+            "openai at http://127.0.0.1:8000/v1/chat/completions, model m, key from "
+            "SWIZZLEPERF_LLM_API_KEY");
+  const ChildResult result = run({"doctor", "-vv"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ((result.out + result.err).find("sk-do-not-show"), std::string::npos);
 }
 
 // --- Settings -----------------------------------------------------------------------------------

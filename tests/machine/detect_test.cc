@@ -44,6 +44,18 @@ TEST_F(Detect, WholeMi300xAmongCpus) {
   EXPECT_THAT(gpus[0].models, ElementsAre("mi300x", "mi300x-spx", "mi325x", "mi325x-spx"));
 }
 
+TEST_F(Detect, NodesAreInTheirOrderWithWhatTellsThemApart) {
+  for (const int node : {10, 9, 2})
+    kfd_node(node,
+             "simd_count 1216\nsimd_per_cu 4\ngfx_target_version 90402\nnum_xcc 8\n"
+             "unique_id " +
+                 std::to_string(node) + "\n");
+  std::vector<std::string> uuids;
+  for (const DetectedGpu& gpu : detect()) uuids.push_back(gpu.uuid);
+  EXPECT_THAT(uuids,
+              ElementsAre("GPU-0000000000000002", "GPU-0000000000000009", "GPU-000000000000000a"));
+}
+
 TEST_F(Detect, OneDiePartitionIsNotTakenForEight) {
   kfd_node(1, "simd_count 152\nsimd_per_cu 4\ngfx_target_version 90402\nnum_xcc 1\n");
   const auto gpus = detect();

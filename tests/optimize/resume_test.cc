@@ -5,41 +5,23 @@
 // run killed while it traces has nothing to lose.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "base/files.h"
 #include "base/random.h"
 #include "base/subprocess.h"
-#include "support/synthetic.h"
-#include "swizzleperf/trace.h"
+#include "optimize/run_support.h"
 
 namespace swizzleperf {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-fs::path executable() { return fs::read_symlink("/proc/self/exe").parent_path() / "swizzleperf"; }
-
-fs::path write_launch(const fs::path& directory) {
-  const synthetic::Gemm gemm{.m = 2304, .n = 1792, .k = 512, .tile = 128, .group = 8};
-  Trace trace = synthetic::build(gemm);
-  trace.program = "synthetic";
-  trace.arch = "gfx942";
-  trace.lds_bytes = 32768;
-  trace.vgprs = 128;
-  fs::path file = directory / "launch.trace";
-  write_trace(trace, file);
-  return file;
-}
 
 std::vector<std::string> command(const fs::path& launch, const fs::path& run, bool resume) {
   return {executable(), "optimize", launch, "-q", resume ? "--resume" : "--run-dir", run};
@@ -50,25 +32,6 @@ void finish(const fs::path& launch, const fs::path& run, bool resume) {
   spec.argv = command(launch, run, resume);
   const ChildResult child = run_child(spec);
   ASSERT_TRUE(child.ok()) << child.err;
-}
-
-/// Starts the run, kills it after a while (or lets it end), and waits.
-void start_and_kill(const fs::path& launch, const fs::path& run, std::chrono::milliseconds after) {
-  const bool resume = fs::exists(run / "config.json");
-  const std::vector<std::string> words = command(launch, run, resume);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    std::vector<char*> argv;
-    for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
-    argv.push_back(nullptr);
-    (void)!freopen("/dev/null", "w", stdout);
-    execv(argv[0], argv.data());
-    _exit(127);
-  }
-  std::this_thread::sleep_for(after);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
 }
 
 json without_times(json result) {
@@ -98,7 +61,7 @@ TEST(Resume, TwentyKillsChangeNothing) {
   Random random(7);
   const auto most = std::chrono::duration_cast<std::chrono::milliseconds>(whole).count();
   for (int i = 0; i < 20; ++i) {
-    start_and_kill(launch, run,
+    start_and_kill(command(launch, run, fs::exists(run / "config.json")),
                    std::chrono::milliseconds(random.below(static_cast<std::uint64_t>(most / 2))));
   }
   finish(launch, run, fs::exists(run / "config.json"));

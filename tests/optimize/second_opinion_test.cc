@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/synthetic.h"
+#include "swizzleperf/swizzles.h"
 #include "swizzleperf/verify.h"
 
 namespace swizzleperf {
@@ -58,12 +59,16 @@ struct Claim {
   double points;
 };
 
+std::vector<std::uint32_t> order_of(const Swizzle& swizzle, const Launch& l) {
+  return verify_grid(swizzle.formula, l.shape).permutation;
+}
+
 Claim claim_of(const Launch& l, const Swizzle& swizzle) {
   const Replayer replayer(l.trace, l.machine, l.occupancy.blocks_per_cu);
   std::vector<std::uint32_t> order(replayer.num_blocks());
   for (std::uint32_t b = 0; b < order.size(); ++b) order[b] = b;
   const SimResult before = replayer.exact(order);
-  const SimResult after = replayer.exact(verify_grid(swizzle.formula, l.shape).permutation);
+  const SimResult after = replayer.exact(order_of(swizzle, l));
   return {before.time_ms / after.time_ms, 100 * (after.l2.hit_rate() - before.l2.hit_rate())};
 }
 
@@ -72,7 +77,7 @@ TEST(SecondOpinion, AnEscapeFromConflictsIsNamed) {
   const Swizzle s = make_swizzle("die-contiguous");
   const Claim claim = claim_of(l, s);
   ASSERT_GT(claim.points, 5) << "the rows no longer meet in few sets: choose another case";
-  auto opinion = second_opinion(l, s, 1, 1);
+  auto opinion = second_opinion(l, order_of(s, l), 1, 1);
   ASSERT_TRUE(opinion.has_value());
   doubt(*opinion, l.machine, claim.speedup, claim.points);
   EXPECT_NE(opinion->caveat.find("conflict"), std::string::npos);
@@ -84,7 +89,7 @@ TEST(SecondOpinion, ReuseSurvivesAnotherHash) {
   const Swizzle s = make_swizzle("die-contiguous+y-fastest");
   const Claim claim = claim_of(l, s);
   ASSERT_GT(claim.points, 10);
-  auto opinion = second_opinion(l, s, 1, 1);
+  auto opinion = second_opinion(l, order_of(s, l), 1, 1);
   ASSERT_TRUE(opinion.has_value());
   doubt(*opinion, l.machine, claim.speedup, claim.points);
   EXPECT_EQ(opinion->caveat, "");
@@ -93,7 +98,7 @@ TEST(SecondOpinion, ReuseSurvivesAnotherHash) {
 TEST(SecondOpinion, HashedSetsNeedNone) {
   Launch l = launch_of(synthetic::build(synthetic::Transpose{1024}, 1), 8);
   l.machine.l2.index = SetIndex::kHashed;
-  EXPECT_FALSE(second_opinion(l, make_swizzle("die-contiguous"), 1, 1).has_value());
+  EXPECT_FALSE(second_opinion(l, order_of(make_swizzle("die-contiguous"), l), 1, 1).has_value());
 }
 
 }  // namespace

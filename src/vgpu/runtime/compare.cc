@@ -252,17 +252,21 @@ BlockComparison compare_launch(const Request& request, const Kernel& original,
       sample(launch.grid, request.sample_blocks, request.seed);
   std::vector<std::string> differences(blocks.size());
   std::vector<std::uint64_t> bytes(blocks.size());
+  std::vector<std::uint64_t> zeros(blocks.size());
   const unsigned threads = request.threads ? request.threads : default_threads();
   parallel_for(blocks.size(), threads, [&](std::uint64_t i, unsigned) {
     const Outcome mine = run_isolated(patched, launch, blocks[i]);
     const Outcome theirs = run_isolated(original, launch, permutation[blocks[i]]);
     differences[i] = first_difference(mine, theirs);
     bytes[i] = mine.bytes.size();
+    zeros[i] =
+        static_cast<std::uint64_t>(std::count(mine.bytes.begin(), mine.bytes.end(), std::byte{0}));
   });
 
   BlockComparison result;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     result.bytes_compared += bytes[i];
+    result.bytes_not_zero += bytes[i] - zeros[i];
     ++result.blocks_compared;
     if (!result.first_difference.empty() || differences[i].empty()) continue;
     result.first_difference = fmt::format("patched block {} should do the work of block {}, but {}",

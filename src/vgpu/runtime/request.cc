@@ -129,6 +129,7 @@ void write_response(const Response& response, const std::filesystem::path& file)
   if (response.comparison) {
     json["comparison"] = {{"blocks_compared", response.comparison->blocks_compared},
                           {"bytes_compared", response.comparison->bytes_compared},
+                          {"bytes_not_zero", response.comparison->bytes_not_zero},
                           {"first_difference", response.comparison->first_difference}};
   }
   if (response.findings) json["findings"] = to_json(*response.findings);
@@ -142,8 +143,9 @@ Response read_response(const std::filesystem::path& file) {
     if (json.contains("error")) response.error = json["error"].get<std::string>();
     if (json.contains("comparison")) {
       const auto& found = json["comparison"];
-      response.comparison = BlockComparison{found.at("blocks_compared"), found.at("bytes_compared"),
-                                            found.at("first_difference")};
+      response.comparison =
+          BlockComparison{found.at("blocks_compared"), found.at("bytes_compared"),
+                          found.at("bytes_not_zero"), found.at("first_difference")};
     }
     if (json.contains("findings")) response.findings = findings_from_json(json["findings"]);
     return response;

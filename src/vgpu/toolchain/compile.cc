@@ -17,10 +17,12 @@
 
 #include <future>
 #include <set>
+#include <utility>
 
 #include "base/files.h"
 #include "swizzleperf/error.h"
 #include "vgpu/runtime/embedded.h"
+#include "vgpu/toolchain/diagnose.h"
 #include "vgpu/toolchain/elf.h"
 #include "vgpu/toolchain/record.h"
 
@@ -162,6 +164,36 @@ fs::path make_record_object(const Unit& unit, const HostHalf& half, const fs::pa
   return object;
 }
 
+/// What a rule for make ("k.o: k.hip \\\n  k.h") says the object is made from.
+std::vector<std::string> prerequisites(const std::string& rule) {
+  std::vector<std::string> names;
+  std::string name;
+  const std::size_t begin = rule.find(": ") + 1;
+  for (std::size_t i = begin; i < rule.size(); ++i) {
+    const char next = i + 1 < rule.size() ? rule[i + 1] : '\n';
+    const bool escaped = (rule[i] == '\\' && (next == ' ' || next == '#' || next == '\n')) ||
+                         (rule[i] == '$' && next == '$');
+    if (escaped) ++i;
+    if (rule[i] != '\n' && (rule[i] != ' ' || escaped)) {
+      name += rule[i];
+    } else if (!name.empty()) {
+      names.push_back(std::exchange(name, ""));
+    }
+  }
+  return names;
+}
+
+/// Whether a file is one of ours, which no program includes by itself.
+bool is_piece(const fs::path& file, const Pieces& pieces) {
+  if (file == pieces.prelude) return true;
+  const std::string name = file.lexically_normal().string();
+  const auto below = [&](const fs::path& folder) {
+    return name.starts_with(folder.string() + "/");
+  };
+  return below(pieces.cuda_headers) || below(pieces.hip_headers) ||
+         below(pieces.prelude.parent_path() / "common");
+}
+
 }  // namespace
 
 Unit make_unit(const CompilerCall& call, const SourceFile& source, const std::string& arch) {
@@ -200,6 +232,30 @@ std::vector<std::string> parse_arguments(const Unit& unit) {
   append(arguments, unit.options);
   append(arguments, {"-working-directory", unit.directory.string()});
   return arguments;
+}
+
+std::vector<fs::path> included_files(const Unit& unit) {
+  const Pieces pieces = locate_pieces();
+  const ScratchDirectory scratch;
+  const std::string rule = (scratch.path() / "rule").string();
+  std::set<fs::path> files;
+  for (const char* half : {"--offload-device-only", "--offload-host-only"}) {
+    Command command = {find_compiler()};
+    append(command, language_options(unit, pieces));
+    append(command, unit.options);
+    // clang's -MD says nothing of a device half, its compiler proper does.
+    append(command,
+           {"-w", "-fno-caret-diagnostics", half, "-E", "-Xclang", "-dependency-file", "-Xclang",
+            rule, "-Xclang", "-MT", "-Xclang", "object", "-o", "/dev/null", unit.source.string()});
+    const ChildResult result = run_command(command, unit.directory);
+    if (!result.ok()) throw input_error(first_compile_error(result.err));
+    for (const std::string& name : prerequisites(read_file(rule))) {
+      const fs::path file = fs::absolute(unit.directory / name);
+      if (!is_piece(file, pieces))
+        files.insert(fs::canonical(file.parent_path()) / file.filename());
+    }
+  }
+  return {files.begin(), files.end()};
 }
 
 Command host_command(const Unit& unit, const Pieces& pieces, const CompileExtras& extras) {

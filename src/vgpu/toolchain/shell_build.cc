@@ -31,12 +31,6 @@ std::string path_with(const fs::path& directory) {
   return directory.string() + (path != nullptr ? std::string(":") + path : "");
 }
 
-std::string how_it_ended(const ChildResult& result) {
-  if (result.timed_out) return fmt::format("was stopped after {} s", kTimeLimit_s);
-  if (result.signal != 0) return fmt::format("was ended by signal {}", result.signal);
-  return fmt::format("failed with exit status {}", result.exit_status);
-}
-
 }  // namespace
 
 void run_build(const std::string& command) {
@@ -50,7 +44,7 @@ void run_build(const std::string& command) {
   const ChildResult result = run_child(child);
   if (result.ok()) return;
   fmt::print(stderr, "{}{}", result.out, result.err);
-  throw input_error(fmt::format("the build '{}' {}", command, how_it_ended(result)));
+  throw input_error(fmt::format("the build '{}' {}", command, how_it_ended(child, result)));
 }
 
 }  // namespace swizzleperf::vgpu
