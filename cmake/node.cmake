@@ -6,8 +6,5 @@ set_target_properties(fmt::fmt PROPERTIES INTERFACE_COMPILE_DEFINITIONS FMT_HEAD
 set_target_properties(tomlplusplus::tomlplusplus PROPERTIES INTERFACE_COMPILE_OPTIONS -DTOML_HEADER_ONLY=1)
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
 target_link_options(swizzleperf_options INTERFACE -Wl,--as-needed -static-libstdc++ -static-libgcc)
-# Compiled in everywhere, they are most of what there is to compile.
-target_precompile_headers(swizzleperf_options INTERFACE <fmt/format.h> <nlohmann/json.hpp>
-  <filesystem> <map> <string> <vector>)
 # Nor is the compiler ours: one that warns of more must not stop anybody.
 target_compile_options(swizzleperf_options INTERFACE -Wno-error)

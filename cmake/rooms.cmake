@@ -14,12 +14,16 @@ endif()
 
 function(swizzleperf_room name)
   add_library(${name} STATIC ${ARGN})
-  target_link_libraries(${name} PUBLIC swizzleperf_options)
+  target_link_libraries(${name} PUBLIC swizzleperf_options fmt::fmt nlohmann_json::nlohmann_json)
+  target_precompile_headers(${name} REUSE_FROM precompiled_rooms)
 endfunction()
 
 function(swizzleperf_test name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json GTest::gtest
+    GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -O0)
+  target_precompile_headers(${name} REUSE_FROM precompiled_tests)
   gtest_discover_tests(${name} PROPERTIES TIMEOUT 300 LABELS ${name} DISCOVERY_TIMEOUT 60)
 endfunction()

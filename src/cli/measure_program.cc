@@ -35,7 +35,8 @@ measure::Bundle make(const Options& o, const CommonOptions& common) {
   if (where.directory.empty()) {
     where.directory = fresh_run_directory(fs::path(o.program.program).stem().string() + "-measure");
   }
-  const BundleRequest request = bundle_request(where, o.program, machine, spec, common.quiet);
+  BundleRequest request = bundle_request(where, o.program, machine, spec, common.quiet);
+  request.seed = common.seed;
   const BundleOutcome made = make_bundle(machine, common.swizzles, request);
   if (!common.quiet) {
     for (const std::string& note : made.notes) std::cerr << wrap(note + ".", output_width());

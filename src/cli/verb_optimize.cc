@@ -301,7 +301,8 @@ Outcome run(const Options& options, const ProgramOptions& program, const CommonO
   request.proposers.command.argv = split_words(options.command);
   const Stage stage = plan_stage(options.stage, program, machine, request.run_directory,
                                  request.resume, common, request.program);
-  if (stage.bundle) request.finalists = finalists_for(stage.top);
+  // Some may turn out not to be patchable; the finalists stand in for them.
+  if (stage.bundle) request.alternatives = stage.top;
   OptimizeOutcome o = optimize(request);
   const StageOutcome measured = carry_out(stage, o, request.run_directory);
   Outcome outcome;

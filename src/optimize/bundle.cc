@@ -398,6 +398,10 @@ BundleOutcome write_candidates(const OptimizeOutcome& run, const BundleRequest& 
                       rewritten ? &a : nullptr, a.hash, a.metrics,
                       &a == best && !rewritten && run.applied ? &*run.applied : nullptr});
   }
+  for (const Alternative& a : run.alternatives) {
+    const auto& [spec, hash] = a.candidate;
+    orders.push_back({spec, make_swizzle(spec), nullptr, hash, a.metrics, nullptr});
+  }
   const ScratchDirectory scratch;
   const vgpu::BuiltProgram built = vgpu::build_program(request.program, scratch.path());
   return write_orders(run.launch, run.baseline, orders, top, request, built, scratch.path());
@@ -409,24 +413,31 @@ BundleOutcome make_bundle(const Machine& machine, const std::vector<std::string>
   const ScratchDirectory scratch;
   const vgpu::BuiltProgram built = vgpu::build_program(request.program, scratch.path());
   const Launch launch = place(vgpu::trace_program(request.program, built), machine);
-  const Replayer replayer(launch.trace, machine, launch.occupancy.blocks_per_cu);
+  Replayer replayer(launch.trace, machine, launch.occupancy.blocks_per_cu);
+  const std::size_t sample =
+      replayer.add_sample(replayer.fine_share(), request.seed, request.threads);
   const auto replayed = [&](const std::vector<std::uint32_t>& permutation) {
-    return to_json(replayer.exact(permutation), launch.trace.buffers);
+    return to_json(replayer.sampled(sample, permutation), launch.trace.buffers);
   };
   const json baseline = replayed(permutation_of("identity", launch.shape));
+  std::vector<std::vector<std::uint32_t>> permutations;
   std::set<std::uint64_t> known = {identity_candidate(launch.shape).hash};
   std::vector<Order> orders;
   std::vector<std::string> notes;
   for (const std::string& spec : swizzles) {
-    const std::vector<std::uint32_t> permutation = permutation_of(spec, launch.shape);
+    std::vector<std::uint32_t> permutation = permutation_of(spec, launch.shape);
     const std::uint64_t hash = permutation_hash(permutation);
     if (!known.insert(hash).second) {
       notes.push_back(fmt::format(
           "{} is left out: on this launch it is the identity or an order given before it", spec));
       continue;
     }
-    orders.push_back({spec, make_swizzle(spec), nullptr, hash, replayed(permutation), nullptr});
+    orders.push_back({spec, make_swizzle(spec), nullptr, hash, {}, nullptr});
+    permutations.push_back(std::move(permutation));
   }
+  parallel_for(orders.size(), request.threads, [&](std::uint64_t i, unsigned) {
+    orders[i].predicted = replayed(permutations[i]);
+  });
   BundleOutcome outcome =
       write_orders(launch, baseline, orders, orders.size(), request, built, scratch.path());
   outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());
@@ -444,9 +455,9 @@ measure::Results measured_of(const OptimizeOutcome& run, const measure::Bundle& 
   if (t.grid != trace.grid || t.block != trace.block) refuse("it was launched otherwise");
   if (bundle.machine != run.launch.machine.name) refuse("it is for a " + bundle.machine);
   for (const measure::Candidate& c : bundle.candidates) {
-    const auto& attempts = run.history.attempts;
-    if (std::none_of(attempts.begin(), attempts.end(), [&](const Attempt& a) {
-          return fmt::format("{:016x}", a.hash) == c.permutation;
+    const auto& known = run.history.known;
+    if (std::none_of(known.begin(), known.end(), [&](const auto& order) {
+          return fmt::format("{:016x}", order.first) == c.permutation;
         })) {
       refuse(fmt::format("the run has no order such as its candidate {} ({})", c.number, c.spec));
     }

@@ -24,6 +24,7 @@ struct BundleRequest {
   std::string build;                ///< a shell command that was run here; empty: none was needed
   std::string test;
   measure::Language language = measure::Language::kCuda;
+  std::uint64_t seed = 1;  ///< of the sample, where orders are given
   unsigned threads = 1;
   bool quiet = false;
 };
@@ -33,9 +34,6 @@ struct BundleOutcome {
   std::vector<std::string> notes;  ///< sentences: what was left out, what is not portable
 };
 
-/// How many orders a search must replay exactly for so many candidates: some may be left out.
-constexpr std::size_t finalists_for(std::size_t top) { return top + 2; }
-
 /// What a program for this machine is written in.
 measure::Language language_for(const Machine& machine);
 
@@ -43,11 +41,11 @@ measure::Language language_for(const Machine& machine);
 /// project does not hold it. To be asked before much work is done.
 void check_bundle(const BundleRequest& request);
 
-/// The best orders of a run, `top` at most. Throws Error(kInput) when none of them can be measured.
+/// The best orders of a run, `top` at most: those that were replayed exactly, then alternatives. Throws Error(kInput) when none of them can be measured.
 BundleOutcome write_candidates(const OptimizeOutcome& run, const BundleRequest& request,
                                std::size_t top);
 
-/// Given orders, without a search: traces the program and replays each exactly. The identity and
+/// Given orders, without a search: traces the program and replays a fine sample of each. The identity and
 /// repeated orders are left out; throws Error(kCheckFailed) for one that is no bijection.
 BundleOutcome make_bundle(const Machine& machine, const std::vector<std::string>& swizzles,
                           const BundleRequest& request);

@@ -126,7 +126,8 @@ SearchResult run_search(const OptimizeRequest& request, const Launch& launch, Re
   const SearchSetup setup = {launch.shape,
                              {request.objective, launch.machine.error_time / 2, kMissTie},
                              request.extra_swizzles,
-                             request.threads};
+                             request.threads,
+                             request.alternatives};
   SearchHooks hooks;
   hooks.evaluate = [&](const Candidate& c, std::size_t rung) { return replays.score(c, rung); };
   hooks.progress = [&](std::size_t rung, std::size_t done, std::size_t of, const Candidate& leader,
@@ -204,6 +205,9 @@ void ask_proposers(const OptimizeRequest& request, OptimizeOutcome& o, LoopSetup
     o.search = run_search(request, o.launch, replays);
     decide_exactly(o.search.finalists, replays, setup.ranking, request.threads);
     note_search(o.search, replays, log, o.history, setup.ranking, o.baseline);
+    for (const Ranked& r : o.search.alternatives) {
+      o.alternatives.push_back({r.candidate, replays.last_sample(r.candidate)});
+    }
   }
   for (const std::string& name : request.proposers.names) o.spent[name] = log.spent(name);
 }
@@ -327,8 +331,8 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   Journal journal(request.run_directory / "journal.jsonl");
   ProposalLog log(request.run_directory / "proposals.jsonl");
   Replayer replayer(o.launch.trace, machine, o.launch.occupancy.blocks_per_cu);
-  Replays replays(o.launch, replayer, plan_rungs(replayer, request.finalists), request.seed,
-                  request.threads, journal);
+  Replays replays(o.launch, replayer, plan_rungs(replayer), request.seed, request.threads,
+                  journal);
   const auto built_program = [&]() -> const vgpu::BuiltProgram& {
     if (!built) built = vgpu::build_program(spec, scratch.path());
     return *built;

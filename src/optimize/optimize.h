@@ -29,7 +29,7 @@ struct OptimizeRequest {
   Objective objective = Objective::kTime;
   std::vector<std::string> extra_swizzles;
   ProposerSettings proposers;
-  std::size_t finalists = kFinalists;  ///< of the search, replayed exactly
+  std::size_t alternatives = 0;  ///< orders of other kinds that the search shall name for measuring
   std::uint64_t seed = 1;
   unsigned threads = 1;
   std::filesystem::path run_directory;
@@ -37,10 +37,17 @@ struct OptimizeRequest {
   bool quiet = false;
 };
 
+/// An order that was not replayed exactly, but may be worth measuring.
+struct Alternative {
+  Candidate candidate;
+  nlohmann::json metrics;
+};
+
 /// What a finished run says; `json` is what result.json holds.
 struct OptimizeOutcome {
   Launch launch;
   SearchResult search;
+  std::vector<Alternative> alternatives;    ///< the search's, best first
   History history;                          ///< all attempts, whoever proposed them
   std::vector<Ending> endings;              ///< of the proposers that were asked in rounds
   std::map<std::string, llm::Spent> spent;  ///< by proposer, earlier processes of the run included

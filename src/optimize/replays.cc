@@ -26,6 +26,10 @@ json Replays::exact(const Candidate& candidate) {
   return record_of(candidate, rungs().size()).at("result");
 }
 
+json Replays::last_sample(const Candidate& candidate) {
+  return record_of(candidate, rungs().size() - 1).at("result");
+}
+
 std::pair<Score, json> Replays::exact(const Candidate& candidate,
                                       const std::function<Permutation()>& permutation) {
   const json record = record_of(candidate, rungs().size(), permutation);

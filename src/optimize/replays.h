@@ -35,6 +35,8 @@ class Replays {
   Score exact_score(const Candidate& candidate) { return score(candidate, rungs().size()); }
   /// All metrics of the exact replay.
   nlohmann::json exact(const Candidate& candidate);
+  /// All metrics of the search's last rung.
+  nlohmann::json last_sample(const Candidate& candidate);
 
   /// The exact replay of an order whose `spec` is only a name; the score and all metrics.
   std::pair<Score, nlohmann::json> exact(const Candidate& candidate,

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <tuple>
 #include <unordered_map>
@@ -112,16 +114,38 @@ bool is_experts(const Candidate& candidate) {
          spec.starts_with("die-contiguous+grouped:");
 }
 
-/// Drops all but the first `keep`. The best of the experts' kind stays in whatever its rank, so
-/// that the last, exact comparison is always against it too.
-void shorten(std::vector<Ranked>& ranked, std::size_t keep) {
-  if (ranked.size() <= keep) return;
+/// Sets the first `keep` apart. The best of the experts' kind is among them whatever its rank, so
+/// that the last, exact comparison is always against it too. Returns the others.
+std::vector<Ranked> shorten(std::vector<Ranked>& ranked, std::size_t keep) {
+  if (ranked.size() <= keep) return {};
   const auto experts = std::find_if(ranked.begin(), ranked.end(),
                                     [](const Ranked& r) { return is_experts(r.candidate); });
   if (experts != ranked.end() && experts - ranked.begin() >= static_cast<std::ptrdiff_t>(keep)) {
-    std::swap(ranked[keep - 1], *experts);
+    std::rotate(ranked.begin() + static_cast<std::ptrdiff_t>(keep) - 1, experts, experts + 1);
   }
+  const auto end = ranked.begin() + static_cast<std::ptrdiff_t>(keep);
+  std::vector<Ranked> others(std::make_move_iterator(end), std::make_move_iterator(ranked.end()));
   ranked.resize(keep);
+  return others;
+}
+
+/// Of `others`, which are ranked, `count` whose kinds are least among those chosen before them.
+std::vector<Ranked> spread(const std::vector<Ranked>& chosen, std::vector<Ranked> others,
+                           std::size_t count) {
+  std::map<std::string, std::size_t> times;
+  for (const Ranked& r : chosen) ++times[kind_of(r.candidate.spec)];
+  std::vector<Ranked> alternatives;
+  while (alternatives.size() < count && !others.empty()) {
+    const auto next = std::min_element(others.begin(), others.end(),
+                                       [&](const Ranked& a, const Ranked& b) {
+                                         return times[kind_of(a.candidate.spec)] <
+                                                times[kind_of(b.candidate.spec)];
+                                       });
+    ++times[kind_of(next->candidate.spec)];
+    alternatives.push_back(std::move(*next));
+    others.erase(next);
+  }
+  return alternatives;
 }
 
 }  // namespace
@@ -165,7 +189,21 @@ void rank(std::vector<Ranked>& candidates, const Ranking& ranking) {
             [&](const Ranked& a, const Ranked& b) { return key(a) < key(b); });
 }
 
-std::vector<Rung> plan_rungs(const Replayer& replayer, std::size_t finalists) {
+std::string kind_of(const std::string& spec) {
+  const std::string last = spec.substr(spec.rfind('+') + 1);  // npos + 1 is the beginning
+  const std::string family = last.substr(0, last.find(':'));
+  static const std::map<std::string, std::string> kKinds = {
+      {"grouped", "bands"},   {"aiter-grouped", "bands"}, {"cutlass-2", "bands"},
+      {"cutlass-3", "bands"}, {"morton", "curve"},        {"hilbert", "curve"}};
+  const auto known = kKinds.find(family);
+  const std::string kind = known == kKinds.end() ? family : known->second;
+  const std::size_t axis = last.find("axis=");
+  // The families' own default: bands are cut along y.
+  if (kind == "bands") return kind + " along " + (axis == std::string::npos ? "y" : last.substr(axis + 5));
+  return axis == std::string::npos ? kind : kind + " along " + last.substr(axis + 5);
+}
+
+std::vector<Rung> plan_rungs(const Replayer& replayer) {
   const Machine& m = replayer.machine();
   const std::uint64_t blocks = replayer.num_blocks();
   const std::uint64_t resident = std::uint64_t{m.dies} * m.cus_per_die * replayer.blocks_per_cu();
@@ -184,9 +222,9 @@ std::vector<Rung> plan_rungs(const Replayer& replayer, std::size_t finalists) {
     if (n < blocks) name += fmt::format(", first {} blocks", n);
     rungs.push_back({std::move(name), share, n, dies, keep});
   };
-  add(coarse, beginning, few_dies, std::max<std::size_t>(40, 2 * finalists));
-  add(coarse, blocks, few_dies, finalists + 5);
-  add(8 * coarse, blocks, 0, finalists);
+  add(coarse, beginning, few_dies, 40);
+  add(coarse, blocks, few_dies, 7);
+  add(8 * coarse, blocks, 0, kFinalists);
   return rungs;
 }
 
@@ -220,9 +258,14 @@ SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
   std::vector<Candidate> alive = distinct(specs, setup, seen, result.refused);
   for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
     std::vector<Ranked> ranked = replay_all(alive, rung, setup, hooks);
-    shorten(ranked, rungs[rung].keep);
+    const bool is_last = rung + 1 == rungs.size();
+    std::vector<Ranked> others = shorten(ranked, rungs[rung].keep);
+    // Before the last rung there are twice as many as are wanted, so that it has a choice.
+    result.alternatives =
+        spread(ranked, std::move(others), (is_last ? 1 : 2) * setup.alternatives);
     alive.clear();
     for (const Ranked& r : ranked) alive.push_back(r.candidate);
+    for (const Ranked& r : result.alternatives) alive.push_back(r.candidate);
     if (rung == 0) {
       for (Candidate& c : climb_from(ranked, setup, seen)) alive.push_back(std::move(c));
     }

@@ -3,7 +3,13 @@
 // Successive halving: all distinct candidates are replayed on a small sample of cache sets, two
 // dies and the beginning of the launch; the better part on the whole launch; and so on to a fine
 // sample that leaves one. (Replaying that one and the identity exactly is the caller's business,
-// since it can be done beside other work.) Which candidates meet which rung depends on their scores
+// since it can be done beside other work.)
+//
+// The model's error is not noise: it mistakes a whole kind of walk at a time (curves over a transpose,
+// bands over a stencil), so the five that it likes best are often five times the same mistake. Whoever
+// can measure therefore asks for alternatives, too: good orders of other kinds.
+//
+// Which candidates meet which rung depends on their scores
 // only, so one seed gives one result, whatever the number of threads and wherever a run was
 // interrupted.
 #pragma once
@@ -56,11 +62,15 @@ struct Rung {
   std::size_t keep = 0;      ///< candidates that go on
 };
 
-/// What the last rung usually keeps: the best, and the best of the kind that experts write.
+/// Which way an order walks, so that two of a kind are right or wrong together: the name of its last
+/// step, where families that only differ in how they deal with the rim are one ("bands along y").
+std::string kind_of(const std::string& spec);
+
+/// What the last rung keeps: the best, and the best of the kind that experts write.
 constexpr std::size_t kFinalists = 2;
 
 /// The rungs for a launch of this size.
-std::vector<Rung> plan_rungs(const Replayer& replayer, std::size_t finalists = kFinalists);
+std::vector<Rung> plan_rungs(const Replayer& replayer);
 
 /// Replays on the planned rungs, whose samples it adds to the replayer.
 class RungReplays {
@@ -87,6 +97,7 @@ struct SearchSetup {
   Ranking ranking;
   std::vector<std::string> extra;  ///< candidates given by the user, besides the enumerated ones
   unsigned threads = 1;
+  std::size_t alternatives = 0;  ///< how many are wanted besides the finalists
 };
 
 /// How the search asks for results and tells what it does. `evaluate` may answer from a journal; it
@@ -105,6 +116,8 @@ struct Ranked {
 
 struct SearchResult {
   std::vector<Ranked> finalists;  ///< of the last rung, best first; empty if there was no candidate
+  /// The best of each kind that the finalists lack, best first, then the second best of each, ...
+  std::vector<Ranked> alternatives;
   std::vector<Refused> refused;
   std::unordered_map<std::uint64_t, std::string> seen;  ///< specifications by permutation hash
   std::size_t candidates = 0;                           ///< distinct permutations replayed

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string>
 
+#include "propose/space.h"
 #include "support/synthetic.h"
 
 namespace swizzleperf {
@@ -39,7 +42,7 @@ Setting small_gemm(std::uint64_t group) {
 }
 
 SearchResult run(Setting& s, unsigned threads, const Ranking& ranking,
-                 const std::vector<std::string>& extra = {}) {
+                 const std::vector<std::string>& extra = {}, std::size_t alternatives = 0) {
   const std::vector<Rung> rungs = plan_rungs(s.replayer);
   std::vector<std::size_t> samples(rungs.size());
   for (std::size_t i = rungs.size(); i-- > 0;) {
@@ -53,7 +56,7 @@ SearchResult run(Setting& s, unsigned threads, const Ranking& ranking,
                         ? s.replayer.exact(part)
                         : s.replayer.sampled(samples[rung], part, rungs[rung].dies));
   };
-  return search({s.shape, ranking, extra, threads}, rungs, hooks);
+  return search({s.shape, ranking, extra, threads, alternatives}, rungs, hooks);
 }
 
 TEST(Search, FindsNoFewerMissesThanAnyDieContiguousGroupedOrder) {
@@ -66,6 +69,49 @@ TEST(Search, FindsNoFewerMissesThanAnyDieContiguousGroupedOrder) {
       const std::string expert = "die-contiguous+grouped:height=" + std::to_string(height);
       EXPECT_LE(best, s.exact(expert).l2_misses()) << expert << ", group " << group;
     }
+  }
+}
+
+TEST(Search, AlternativesAreOfOtherKindsFirst) {
+  Setting s = small_gemm(1);
+  const SearchResult without = run(s, 2, {});
+  const SearchResult with = run(s, 2, {}, {}, 12);
+  EXPECT_TRUE(without.alternatives.empty());
+  ASSERT_EQ(with.finalists.size(), without.finalists.size());
+  for (std::size_t i = 0; i < with.finalists.size(); ++i) {
+    EXPECT_EQ(with.finalists[i].candidate.spec, without.finalists[i].candidate.spec);
+  }
+  ASSERT_EQ(with.alternatives.size(), 12U);
+  // No kind comes once more while another has been there less often, and nothing comes twice.
+  std::map<std::string, int> times;
+  std::set<std::uint64_t> hashes;
+  for (const Ranked& r : with.finalists) {
+    ++times[kind_of(r.candidate.spec)];
+    hashes.insert(r.candidate.hash);
+  }
+  std::set<std::string> kinds;
+  for (const Ranked& r : with.alternatives) kinds.insert(kind_of(r.candidate.spec));
+  EXPECT_GE(kinds.size(), 5U);
+  int most = 0;
+  for (const Ranked& r : with.alternatives) {
+    const int before = times[kind_of(r.candidate.spec)]++;
+    EXPECT_GE(before, most) << r.candidate.spec;
+    most = std::max(most, before);
+    EXPECT_TRUE(hashes.insert(r.candidate.hash).second) << r.candidate.spec;
+  }
+}
+
+TEST(Search, KindsAreWalks) {
+  EXPECT_EQ(kind_of("grouped:height=4"), "bands along y");
+  EXPECT_EQ(kind_of("die-contiguous+cutlass-3:tile=2,axis=y"), "bands along y");
+  EXPECT_EQ(kind_of("chunked:chunk=4+grouped:height=4,axis=x"), "bands along x");
+  EXPECT_EQ(kind_of("chunked:chunk=4+hilbert:bits=3"), kind_of("morton"));
+  EXPECT_EQ(kind_of("snake:axis=x"), "snake along x");
+  EXPECT_EQ(kind_of("die-contiguous"), "die-contiguous");
+  EXPECT_NE(kind_of("chunked:chunk=4"), kind_of("die-contiguous"));
+  // Every family that the search enumerates has one.
+  for (const std::string& spec : enumerate_swizzles({{.x = 64, .y = 64}, 8, 38})) {
+    EXPECT_FALSE(kind_of(spec).empty()) << spec;
   }
 }
 

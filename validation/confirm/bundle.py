@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Plans: a bundle for each launch of plan.toml, with the model's best orders in it.
+"""Plans: two bundles for each launch of plan.toml, with the model's best orders (NAME) and with those
+that everybody knows (NAME.known).
 
     validation/confirm/bundle.py SWIZZLEPERF OUT_DIR [NAME ...]
 
@@ -9,10 +10,30 @@ fails is said and the others go on.
 import pathlib
 import subprocess
 import sys
+import time
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE.parent.parent / "kernels"
+
+
+def commands(swizzleperf: pathlib.Path, out: pathlib.Path, plan: dict, launch: dict) -> dict[str, list[str]]:
+    """Name of a bundle -> what makes it."""
+    own = launch.get("source")
+    program = launch["program"]
+    source = HERE / own if own else KERNELS / program / f"{program}.hip"
+    name = launch["name"]
+    options = ["-m", plan["machine"], "-q", *plan["options"]]
+    if "launch" in launch:
+        options += ["--launch", str(launch["launch"])]
+    arguments = ["--", *launch["arguments"]]
+    known = [part for spec in plan["known"] for part in ("-s", spec)]
+    return {
+        name: [str(swizzleperf), "optimize", str(source), *options, "--top", str(plan["top"]),
+               "--bundle", str(out / name), "--run-dir", str(out / "runs" / name), *arguments],
+        name + ".known": [str(swizzleperf), "measure", str(source), *options, *known,
+                          "--bundle", str(out / f"{name}.known"), *arguments],
+    }
 
 
 def main() -> None:
@@ -22,20 +43,14 @@ def main() -> None:
     plan = tomllib.loads((HERE / "plan.toml").read_text())
     failed = 0
     for launch in plan["launches"]:
-        bundle = out / launch["name"]
-        if (wanted and launch["name"] not in wanted) or (bundle / "bundle.json").exists():
-            continue
-        program = launch["program"]
-        own = launch.get("source")
-        source = HERE / own if own else KERNELS / program / f"{program}.hip"
-        command = [str(swizzleperf), "optimize", str(source),
-                   "-m", plan["machine"], "--top", str(plan["top"]), "--bundle", str(bundle),
-                   "--run-dir", str(out / "runs" / launch["name"]), "-q", *plan["options"]]
-        if "launch" in launch:
-            command += ["--launch", str(launch["launch"])]
-        print(launch["name"], flush=True)
-        run = subprocess.run(command + ["--", *launch["arguments"]], stdout=subprocess.DEVNULL)
-        failed += run.returncode != 0
+        for name, command in commands(swizzleperf, out, plan, launch).items():
+            if (wanted and name not in wanted) or (out / name / "bundle.json").exists():
+                continue
+            start = time.time()
+            subprocess.run(command, stdout=subprocess.DEVNULL)  # measure: 3, there is no GPU here
+            made = (out / name / "bundle.json").exists()
+            failed += not made
+            print(f"{name}: {time.time() - start:.0f} s{'' if made else ', FAILED'}", flush=True)
     sys.exit(1 if failed else 0)
 
 
