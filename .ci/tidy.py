@@ -72,7 +72,8 @@ def main():
     headers = headers_by_object(build)
 
     todo = []
-    entries = json.loads((build / "compile_commands.json").read_text())
+    entries = [e for e in json.loads((build / "compile_commands.json").read_text())
+               if not pathlib.Path(e["file"]).is_relative_to(build)]  # what CMake wrote
     for entry in entries:
         output = re.search(r" -o (\S+)", entry["command"]).group(1)
         key = key_of(entry, headers.get(output, [pathlib.Path(entry["file"])]), common)

@@ -8,7 +8,9 @@ set(precompiled_for_rooms <fmt/format.h> <nlohmann/json.hpp> <algorithm> <array>
   <functional> <map> <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility>
   <vector>)
 
-file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cc "// Owns precompiled headers; see cmake/precompiled.cmake.\n")
+# Written once only: to write it again would compile everything again.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc
+  CONTENT "// Owns precompiled headers; see cmake/precompiled.cmake.\n")
 
 add_library(precompiled_rooms STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cc)
 target_link_libraries(precompiled_rooms PRIVATE swizzleperf_options fmt::fmt nlohmann_json::nlohmann_json)

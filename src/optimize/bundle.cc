@@ -435,9 +435,8 @@ BundleOutcome make_bundle(const Machine& machine, const std::vector<std::string>
     orders.push_back({spec, make_swizzle(spec), nullptr, hash, {}, nullptr});
     permutations.push_back(std::move(permutation));
   }
-  parallel_for(orders.size(), request.threads, [&](std::uint64_t i, unsigned) {
-    orders[i].predicted = replayed(permutations[i]);
-  });
+  parallel_for(orders.size(), request.threads,
+               [&](std::uint64_t i, unsigned) { orders[i].predicted = replayed(permutations[i]); });
   BundleOutcome outcome =
       write_orders(launch, baseline, orders, orders.size(), request, built, scratch.path());
   outcome.notes.insert(outcome.notes.begin(), notes.begin(), notes.end());

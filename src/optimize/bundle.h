@@ -41,12 +41,14 @@ measure::Language language_for(const Machine& machine);
 /// project does not hold it. To be asked before much work is done.
 void check_bundle(const BundleRequest& request);
 
-/// The best orders of a run, `top` at most: those that were replayed exactly, then alternatives. Throws Error(kInput) when none of them can be measured.
+/// The best orders of a run, `top` at most: those that were replayed exactly, then alternatives.
+/// Throws Error(kInput) when none of them can be measured.
 BundleOutcome write_candidates(const OptimizeOutcome& run, const BundleRequest& request,
                                std::size_t top);
 
-/// Given orders, without a search: traces the program and replays a fine sample of each. The identity and
-/// repeated orders are left out; throws Error(kCheckFailed) for one that is no bijection.
+/// Given orders, without a search: traces the program and replays a fine sample of each. The
+/// identity and repeated orders are left out; throws Error(kCheckFailed) for one that is no
+/// bijection.
 BundleOutcome make_bundle(const Machine& machine, const std::vector<std::string>& swizzles,
                           const BundleRequest& request);
 

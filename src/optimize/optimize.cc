@@ -331,8 +331,7 @@ OptimizeOutcome optimize(const OptimizeRequest& request) {
   Journal journal(request.run_directory / "journal.jsonl");
   ProposalLog log(request.run_directory / "proposals.jsonl");
   Replayer replayer(o.launch.trace, machine, o.launch.occupancy.blocks_per_cu);
-  Replays replays(o.launch, replayer, plan_rungs(replayer), request.seed, request.threads,
-                  journal);
+  Replays replays(o.launch, replayer, plan_rungs(replayer), request.seed, request.threads, journal);
   const auto built_program = [&]() -> const vgpu::BuiltProgram& {
     if (!built) built = vgpu::build_program(spec, scratch.path());
     return *built;

@@ -136,11 +136,10 @@ std::vector<Ranked> spread(const std::vector<Ranked>& chosen, std::vector<Ranked
   for (const Ranked& r : chosen) ++times[kind_of(r.candidate.spec)];
   std::vector<Ranked> alternatives;
   while (alternatives.size() < count && !others.empty()) {
-    const auto next = std::min_element(others.begin(), others.end(),
-                                       [&](const Ranked& a, const Ranked& b) {
-                                         return times[kind_of(a.candidate.spec)] <
-                                                times[kind_of(b.candidate.spec)];
-                                       });
+    const auto next =
+        std::min_element(others.begin(), others.end(), [&](const Ranked& a, const Ranked& b) {
+          return times[kind_of(a.candidate.spec)] < times[kind_of(b.candidate.spec)];
+        });
     ++times[kind_of(next->candidate.spec)];
     alternatives.push_back(std::move(*next));
     others.erase(next);
@@ -199,7 +198,8 @@ std::string kind_of(const std::string& spec) {
   const std::string kind = known == kKinds.end() ? family : known->second;
   const std::size_t axis = last.find("axis=");
   // The families' own default: bands are cut along y.
-  if (kind == "bands") return kind + " along " + (axis == std::string::npos ? "y" : last.substr(axis + 5));
+  if (kind == "bands")
+    return kind + " along " + (axis == std::string::npos ? "y" : last.substr(axis + 5));
   return axis == std::string::npos ? kind : kind + " along " + last.substr(axis + 5);
 }
 
@@ -261,8 +261,7 @@ SearchResult search(const SearchSetup& setup, const std::vector<Rung>& rungs,
     const bool is_last = rung + 1 == rungs.size();
     std::vector<Ranked> others = shorten(ranked, rungs[rung].keep);
     // Before the last rung there are twice as many as are wanted, so that it has a choice.
-    result.alternatives =
-        spread(ranked, std::move(others), (is_last ? 1 : 2) * setup.alternatives);
+    result.alternatives = spread(ranked, std::move(others), (is_last ? 1 : 2) * setup.alternatives);
     alive.clear();
     for (const Ranked& r : ranked) alive.push_back(r.candidate);
     for (const Ranked& r : result.alternatives) alive.push_back(r.candidate);

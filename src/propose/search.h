@@ -5,9 +5,9 @@
 // sample that leaves one. (Replaying that one and the identity exactly is the caller's business,
 // since it can be done beside other work.)
 //
-// The model's error is not noise: it mistakes a whole kind of walk at a time (curves over a transpose,
-// bands over a stencil), so the five that it likes best are often five times the same mistake. Whoever
-// can measure therefore asks for alternatives, too: good orders of other kinds.
+// The model's error is not noise: it mistakes a whole kind of walk at a time (curves over a
+// transpose, bands over a stencil), so the five that it likes best are often five times the same
+// mistake. Whoever can measure therefore asks for alternatives, too: good orders of other kinds.
 //
 // Which candidates meet which rung depends on their scores
 // only, so one seed gives one result, whatever the number of threads and wherever a run was
@@ -62,8 +62,9 @@ struct Rung {
   std::size_t keep = 0;      ///< candidates that go on
 };
 
-/// Which way an order walks, so that two of a kind are right or wrong together: the name of its last
-/// step, where families that only differ in how they deal with the rim are one ("bands along y").
+/// Which way an order walks, so that two of a kind are right or wrong together: the name of its
+/// last step, where families that only differ in how they deal with the rim are one ("bands along
+/// y").
 std::string kind_of(const std::string& spec);
 
 /// What the last rung keeps: the best, and the best of the kind that experts write.

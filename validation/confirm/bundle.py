@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plans: two bundles for each launch of plan.toml, with the model's best orders (NAME) and with those
-that everybody knows (NAME.known).
+that everybody knows (NAME.known; not where the plan says known = false).
 
     validation/confirm/bundle.py SWIZZLEPERF OUT_DIR [NAME ...]
 
@@ -27,13 +27,13 @@ def commands(swizzleperf: pathlib.Path, out: pathlib.Path, plan: dict, launch: d
     if "launch" in launch:
         options += ["--launch", str(launch["launch"])]
     arguments = ["--", *launch["arguments"]]
-    known = [part for spec in plan["known"] for part in ("-s", spec)]
-    return {
-        name: [str(swizzleperf), "optimize", str(source), *options, "--top", str(plan["top"]),
-               "--bundle", str(out / name), "--run-dir", str(out / "runs" / name), *arguments],
-        name + ".known": [str(swizzleperf), "measure", str(source), *options, *known,
-                          "--bundle", str(out / f"{name}.known"), *arguments],
-    }
+    made = {name: [str(swizzleperf), "optimize", str(source), *options, "--top", str(plan["top"]),
+                   "--bundle", str(out / name), "--run-dir", str(out / "runs" / name), *arguments]}
+    if launch.get("known", True):
+        known = [part for spec in plan["known"] for part in ("-s", spec)]
+        made[name + ".known"] = [str(swizzleperf), "measure", str(source), *options, *known,
+                                 "--bundle", str(out / f"{name}.known"), *arguments]
+    return made
 
 
 def main() -> None:
