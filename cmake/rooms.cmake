@@ -23,7 +23,7 @@ function(swizzleperf_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${arg_LINK} fmt::fmt nlohmann_json::nlohmann_json GTest::gtest
     GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE -O0)
+  target_compile_options(${name} PRIVATE -O0)  # most wait for what they test
   target_precompile_headers(${name} REUSE_FROM precompiled_tests)
   gtest_discover_tests(${name} PROPERTIES TIMEOUT 300 LABELS ${name} DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -400,6 +400,11 @@ BundleOutcome write_candidates(const OptimizeOutcome& run, const BundleRequest& 
   }
   for (const Alternative& a : run.alternatives) {
     const auto& [spec, hash] = a.candidate;
+    // Somebody may have proposed it before the search came to it.
+    if (std::any_of(orders.begin(), orders.end(),
+                    [&, of = hash](const Order& order) { return order.hash == of; })) {
+      continue;
+    }
     orders.push_back({spec, make_swizzle(spec), nullptr, hash, a.metrics, nullptr});
   }
   const ScratchDirectory scratch;
