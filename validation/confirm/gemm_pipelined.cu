@@ -127,7 +127,7 @@ struct Sums {
       for (auto& part : row) nvcuda::wmma::fill_fragment(part, 0.0F);
     }
   }
-  /// Tiles are put straight for wmma, in the stage of the ring that is free.
+  /// Tiles are put straight for wmma, in a place of each warp's own.
   __device__ void multiply(const half* a, const half* b, int m, int n) {
     using namespace nvcuda;
     __shared__ half straight[kThreads / 32][2][16 * 16];
