@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct PrintOptions {
   Guard guard;
   /// Names that mean something else where the code goes, macros above all: no variable gets one.
   std::vector<std::string> taken;
+  /// A launch's grid, on which C++ becomes cheaper; what is printed is right on every other, too.
+  std::optional<Dim3> grid;
 };
 
 /// A self-contained `static __device__` function
@@ -31,7 +34,8 @@ struct PrintOptions {
 ///                               unsigned nz)
 /// from blockIdx and gridDim to the logical block index. Compiles as HIP, as CUDA and (with
 /// __device__ defined away) as plain C++. For grids of fewer than 2^31 blocks; values are 32 bits
-/// wide where that is proved to suffice for all of them, else 64.
+/// wide where that is proved to suffice for all of them, else 64. With a grid there is a second
+/// function, `<function>_on`, and __forceinline__ has to be known, as it is in HIP and CUDA.
 std::string print_cpp(const Formula& formula, const PrintOptions& options);
 
 /// A `@triton.jit` function `<function>(pid_x, pid_y, pid_z, nx, ny, nz)` returning the three

@@ -189,6 +189,7 @@ std::string printed(const Findings& f, const std::string& language, const Machin
                                                     : machine.dies;
   options.cus_per_xcd = machine.cus_per_die;
   if (f.guard) options.guard = f.guard->guard;
+  if (f.launch) options.grid = f.launch->shape.grid;
   // The text of the formula, comments included, is printed too: only the proof is added.
   options.comment = fmt::format(
       "{}\nProved on {} launches{}.", f.swizzle.spec, f.over_range.checked,

@@ -1,6 +1,7 @@
-// A walk over the tree with a range for each name. Branches join; a loop is walked once, with every
-// name that it assigns taken to be anything (widening at once: loops are rare in index maps, and a
-// 64-bit loop variable costs nothing next to a kernel).
+// A walk over the tree with a range for each name. Branches that no range decides join. A loop
+// whose condition the ranges do decide, as they do on one grid, is walked as often as it runs; any
+// other is walked once, with every name that it assigns taken to be anything (widening at once:
+// loops are rare in index maps).
 
 #include "formula/infer.h"
 
@@ -11,6 +12,7 @@ namespace swizzleperf {
 namespace {
 
 constexpr std::int64_t kMostBlocks = std::numeric_limits<std::int32_t>::max();
+constexpr int kMostRounds = 4096;  // of loops, walked one by one
 
 /// No value yet: the neutral element of hull().
 constexpr Range kNothing{std::numeric_limits<std::int64_t>::max(),
@@ -47,18 +49,24 @@ Range apply_faultless(Op op, const Range& a, const Range& b) {
 
 class Walk {
  public:
+  /// Of every grid of fewer than 2^31 blocks.
   Walk(const FormulaProgram& program, std::uint32_t num_xcds, std::uint32_t cus_per_xcd)
       : program_(program), env_(program.slots.size(), kNothing) {
-    out_.expr.resize(program.exprs.size(), Range::all());
     for (SlotId slot = kPid; slot <= kPidZ; ++slot) env_[slot] = {0, kMostBlocks - 1};
     for (SlotId slot = kNumPidX; slot <= kNumBlocks; ++slot) env_[slot] = {1, kMostBlocks};
-    env_[kNumXcds] = Range::of(num_xcds);
-    env_[kCusPerXcd] = Range::of(cus_per_xcd);
-    for (SlotId slot = kNumInputs; slot < program.slots.size(); ++slot) {
-      const Slot& s = program.slots[slot];
-      if (s.kind == Slot::Kind::kParameter) env_[slot] = Range::of(s.value);
-    }
-    out_.slot = env_;
+    begin(num_xcds, cus_per_xcd);
+  }
+
+  Walk(const FormulaProgram& program, const LaunchShape& shape)
+      : program_(program), env_(program.slots.size(), kNothing), rounds_(kMostRounds) {
+    const Dim3& grid = shape.grid;
+    most_ = static_cast<std::int64_t>(grid.count());
+    const std::int64_t extents[] = {grid.x, grid.y, grid.z, most_};
+    for (SlotId slot = kNumPidX; slot <= kNumBlocks; ++slot)
+      env_[slot] = Range::of(extents[slot - kNumPidX]);
+    env_[kPid] = {0, most_ - 1};
+    for (SlotId slot = kPidX; slot <= kPidZ; ++slot) env_[slot] = {0, extents[slot - kPidX] - 1};
+    begin(shape.num_xcds, shape.cus_per_xcd);
   }
 
   Inference run() {
@@ -68,6 +76,17 @@ class Walk {
   }
 
  private:
+  void begin(std::uint32_t num_xcds, std::uint32_t cus_per_xcd) {
+    out_.expr.resize(program_.exprs.size(), kNothing);
+    env_[kNumXcds] = Range::of(num_xcds);
+    env_[kCusPerXcd] = Range::of(cus_per_xcd);
+    for (SlotId slot = kNumInputs; slot < program_.slots.size(); ++slot) {
+      const Slot& s = program_.slots[slot];
+      if (s.kind == Slot::Kind::kParameter) env_[slot] = Range::of(s.value);
+    }
+    out_.slot = env_;
+  }
+
   /// The assignments to pid after which nothing happens: where the formula was proved, they give a
   /// block of the grid.
   void find_final(const std::vector<StmtId>& stmts) {
@@ -96,7 +115,7 @@ class Walk {
     switch (stmt.kind) {
       case Stmt::Kind::kAssign: {
         const Range value = eval(stmt.expr);
-        return assign(stmt.slot, is_final(stmt) ? Range{0, kMostBlocks - 1} : value);
+        return assign(stmt.slot, is_final(stmt) ? Range{0, most_ - 1} : value);
       }
       case Stmt::Kind::kIf:
         return branch(stmt);
@@ -109,7 +128,8 @@ class Walk {
   }
 
   void branch(const Stmt& stmt) {
-    eval(stmt.expr);
+    if (const std::optional<bool> taken = truth(eval(stmt.expr)))
+      return run(*taken ? stmt.body : stmt.other);
     const std::vector<Range> before = env_;
     run(stmt.body);
     const std::vector<Range> after_then = std::exchange(env_, before);
@@ -118,6 +138,15 @@ class Walk {
   }
 
   void loop(const Stmt& stmt) {
+    if (!jumps(stmt.body)) {
+      std::optional<bool> again = truth(eval(stmt.expr));
+      for (; again == true && rounds_ > 0; --rounds_) {
+        run(stmt.body);
+        run(stmt.other);
+        again = truth(eval(stmt.expr));
+      }
+      if (again == false) return;
+    }
     widen(stmt.body);
     widen(stmt.other);
     const std::vector<Range> head = env_;
@@ -126,6 +155,15 @@ class Walk {
     join(head);  // `continue` may have skipped a part of the body
     run(stmt.other);
     env_ = head;
+  }
+
+  /// Whether a `break` or `continue` stands anywhere in the statements.
+  [[nodiscard]] bool jumps(const std::vector<StmtId>& stmts) const {
+    return std::any_of(stmts.begin(), stmts.end(), [this](StmtId id) {
+      const Stmt& stmt = program_.stmts[id];
+      return stmt.kind == Stmt::Kind::kBreak || stmt.kind == Stmt::Kind::kContinue ||
+             jumps(stmt.body) || jumps(stmt.other);
+    });
   }
 
   /// Makes every name that the statements assign anything at all.
@@ -145,8 +183,9 @@ class Walk {
   }
 
   Range eval(ExprId id) {
-    out_.expr[id] = eval(program_.exprs[id]);
-    return out_.expr[id];
+    const Range range = eval(program_.exprs[id]);
+    out_.expr[id] = hull(out_.expr[id], range);
+    return range;
   }
 
   Range eval(const Expr& expr) {
@@ -191,13 +230,34 @@ class Walk {
   const FormulaProgram& program_;
   std::vector<const Stmt*> final_;
   std::vector<Range> env_;  // by slot
+  std::int64_t most_ = kMostBlocks;
+  int rounds_ = 0;  // of loops that may still be walked one by one
   Inference out_;
 };
 
 }  // namespace
 
 Inference infer(const FormulaProgram& program, std::uint32_t num_xcds, std::uint32_t cus_per_xcd) {
-  return Walk(program, num_xcds, cus_per_xcd).run();
+  Inference facts = Walk(program, num_xcds, cus_per_xcd).run();
+  std::replace_if(facts.expr.begin(), facts.expr.end(), is_nothing, Range::all());
+  return facts;
+}
+
+bool narrow_on(const FormulaProgram& program, const LaunchShape& shape) {
+  const Inference facts = Walk(program, shape).run();
+  const auto narrow = [](const Range& range) { return is_nothing(range) || range.fits_int32(); };
+  // Also where it is never reached: compilers warn of a shift by a large constant.
+  const auto short_shift = [&](const Expr& expr) {
+    if (expr.kind != Expr::Kind::kApply || (expr.op != Op::kShl && expr.op != Op::kShr))
+      return true;
+    const Expr& amount = program.exprs[expr.b];
+    const bool constant = amount.kind == Expr::Kind::kConstant;
+    const Range range = constant ? Range::of(amount.value) : facts.expr[expr.b];
+    return is_nothing(range) || range.within(0, 31);
+  };
+  return std::all_of(facts.expr.begin(), facts.expr.end(), narrow) &&
+         std::all_of(facts.slot.begin(), facts.slot.end(), narrow) &&
+         std::all_of(program.exprs.begin(), program.exprs.end(), short_shift);
 }
 
 }  // namespace swizzleperf

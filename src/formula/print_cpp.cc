@@ -6,6 +6,12 @@
 // `long long` otherwise; an operation whose result needs more than its operands gets one operand
 // cast. Where nothing can be proved (a loop variable) 64 bits are used, which is always right.
 //
+// A small block feels what that costs: a division by a number that the compiler does not know takes
+// some 25 instructions of a GPU, in 64 bits a hundred. So where the launch's grid is told, the
+// function is printed as two: one that asks whether this is that grid, and one that is inlined into
+// it twice, once with the grid as constants and, where that is proved to be enough there, with 32
+// bits for all (`Int`). docs/measure.md has the figures.
+//
 // min, max, abs, cdiv and ilog2 are printed as small templates of our own, because HIP, CUDA and
 // plain C++ do not share theirs. Calls are given arguments of one type.
 
@@ -167,18 +173,31 @@ bool printed_as_call(Op op) {
                      [op](const Helper& helper) { return helper.op == op; });
 }
 
-/// An expression as text, and whether its C type is long long (else it is int).
+constexpr std::string_view kWide = "long long";
+
+/// An expression as text, and whether its C type is the wide one (else it is int).
 struct Typed {
   std::string text;
   bool wide;
 };
 
+/// A constant that does not fit 32 bits.
+std::string wide_literal(std::int64_t value, std::string_view wide_type) {
+  const std::string cast = wide_type == kWide ? "" : fmt::format("({})", wide_type);
+  return fmt::format("{}{}LL", cast, value);
+}
+
 /// Expressions of one program (the formula or its guard).
 class ExpressionPrinter {
  public:
   ExpressionPrinter(const FormulaProgram& program, const Inference& facts,
-                    const std::vector<std::string>& names, const std::string& function)
-      : program_(program), facts_(facts), names_(names), function_(function) {}
+                    const std::vector<std::string>& names, const std::string& function,
+                    std::string_view wide_type)
+      : program_(program),
+        facts_(facts),
+        names_(names),
+        function_(function),
+        wide_type_(wide_type) {}
 
   [[nodiscard]] Typed print(ExprId id) const {
     const Expr& expr = program_.exprs[id];
@@ -208,9 +227,9 @@ class ExpressionPrinter {
   }
 
  private:
-  static Typed constant(std::int64_t value) {
-    const bool wide = !Range::of(value).fits_int32();
-    return {fmt::format("{}{}", value, wide ? "LL" : ""), wide};
+  [[nodiscard]] Typed constant(std::int64_t value) const {
+    if (Range::of(value).fits_int32()) return {fmt::to_string(value), false};
+    return {wide_literal(value, wide_type_), true};
   }
 
   [[nodiscard]] Typed operand(const Expr& parent, ExprId id, bool right) const {
@@ -232,12 +251,12 @@ class ExpressionPrinter {
             b.wide || c.wide};
   }
 
-  static std::string widened(const Typed& value) {
+  [[nodiscard]] std::string widened(const Typed& value) const {
     if (value.wide) return value.text;
     const bool atomic = std::all_of(value.text.begin(), value.text.end(), [](unsigned char c) {
       return std::isalnum(c) != 0 || c == '_';
     });
-    return fmt::format(fmt::runtime(atomic ? "(long long){}" : "(long long)({})"), value.text);
+    return fmt::format(fmt::runtime(atomic ? "({}){}" : "({})({})"), wide_type_, value.text);
   }
 
   /// Whether the operation must be done in 64 bits although its operands are ints.
@@ -283,7 +302,7 @@ class ExpressionPrinter {
             wide};
   }
 
-  /// An argument whose type is exactly int or long long, for template deduction.
+  /// An argument whose type is exactly int or the wide one, for template deduction.
   [[nodiscard]] std::string argument(const Typed& value, ExprId id, bool wide) const {
     if (wide) return widened(value);
     const Expr& expr = program_.exprs[id];
@@ -298,6 +317,7 @@ class ExpressionPrinter {
   const Inference& facts_;
   const std::vector<std::string>& names_;
   const std::string& function_;
+  std::string_view wide_type_;
 };
 
 class FunctionPrinter {
@@ -305,7 +325,8 @@ class FunctionPrinter {
   FunctionPrinter(const Formula& formula, const PrintOptions& options)
       : options_(options),
         p_(prepare(formula, options, reserved_in_cpp)),
-        expressions_(p_.formula, p_.formula_facts, p_.names, options.function) {}
+        wide_type_(options.grid && any_wide() ? "Int" : kWide),
+        expressions_(p_.formula, p_.formula_facts, p_.names, options.function, wide_type_) {}
 
   std::string run() {
     ++depth_;
@@ -319,9 +340,11 @@ class FunctionPrinter {
     helpers();
     comment(options_.comment);
     line("// Right for every grid of fewer than 2^31 blocks.");
-    out_ += fmt::format("static __device__ {0}_index {0}(\n    {1}) {{\n", options_.function,
-                        parameters(body));
-    return out_ + body + "}\n";
+    if (!options_.grid) return out_ + signature("", "", parameters(body)) + body + "}\n";
+    if (wide_type_ != kWide) line(fmt::format("template <class {}>", wide_type_));
+    out_ += signature("__forceinline__ ", "_on", parameters(body)) + body + "}\n\n";
+    choice_of_grid();
+    return out_;
   }
 
  private:
@@ -343,6 +366,37 @@ class FunctionPrinter {
         out_ += fmt::format(fmt::runtime(helper.text), options_.function) + "\n";
       }
     }
+  }
+
+  [[nodiscard]] std::string signature(std::string_view how, std::string_view suffix,
+                                      const std::string& parameters) const {
+    return fmt::format("static __device__ {0}{1}_index {1}{2}(\n    {3}) {{\n", how,
+                       options_.function, suffix, parameters);
+  }
+
+  void choice_of_grid() {
+    const Dim3& grid = *options_.grid;
+    const bool narrow = narrow_on(p_.formula, {grid, options_.num_xcds, options_.cus_per_xcd});
+    const auto on = [&](std::string_view type) {
+      return options_.function + "_on" + (wide_type_ == kWide ? "" : fmt::format("<{}>", type));
+    };
+    line("// The same, with all divisors known to the compiler on the grid that it was made for.");
+    out_ += signature("__forceinline__ ", "",
+                      "unsigned x, unsigned y, unsigned z, unsigned nx, unsigned ny, unsigned nz");
+    line(fmt::format(
+        "  if (nx == {0} && ny == {1} && nz == {2}) return {3}(x, y, z, {0}, {1}, {2});", grid.x,
+        grid.y, grid.z, on(narrow ? "int" : kWide)));
+    line(fmt::format("  return {}(x, y, z, nx, ny, nz);", on(kWide)));
+    line("}");
+  }
+
+  /// Whether a name or an operation may need more than 32 bits on some grid.
+  [[nodiscard]] bool any_wide() const {
+    const auto wide = [](const Range& range) { return !range.fits_int32(); };
+    const auto any = [&](const std::vector<Range>& ranges) {
+      return std::any_of(ranges.begin(), ranges.end(), wide);
+    };
+    return any(p_.formula_facts.expr);
   }
 
   /// The function's parameters; those that the body does not use have no name.
@@ -382,8 +436,9 @@ class FunctionPrinter {
       const Slot& s = p_.formula.slots[slot];
       if (!p_.used[slot] || s.kind == Slot::Kind::kVariable) continue;
       const bool wide = is_wide(slot);
-      const std::string value =
-          slot < kNumInputs ? values[slot] : fmt::format("{}{}", s.value, wide ? "LL" : "");
+      const std::string value = slot < kNumInputs ? values[slot]
+                                : wide            ? wide_literal(s.value, wide_type_)
+                                                  : fmt::to_string(s.value);
       line(fmt::format("{}{} {} = {};", p_.reassigned[slot] ? "" : "const ", type(wide),
                        p_.names[slot], value));
     }
@@ -391,7 +446,7 @@ class FunctionPrinter {
 
   void guard() {
     if (p_.guard.body.empty()) return;
-    const ExpressionPrinter printer(p_.guard, p_.guard_facts, p_.names, options_.function);
+    const ExpressionPrinter printer(p_.guard, p_.guard_facts, p_.names, options_.function, kWide);
     const Stmt& stmt = p_.guard.stmts[p_.guard.body.front()];
     line(fmt::format("if (!({})) return {{x, y, z}};  // not proved there",
                      printer.print(stmt.expr).text));
@@ -409,7 +464,7 @@ class FunctionPrinter {
                      index(kPidZ, "z")));
   }
 
-  static std::string_view type(bool wide) { return wide ? "long long" : "int"; }
+  [[nodiscard]] std::string_view type(bool wide) const { return wide ? wide_type_ : "int"; }
   [[nodiscard]] bool is_wide(SlotId slot) const {
     return !p_.formula_facts.slot[slot].fits_int32();
   }
@@ -493,6 +548,8 @@ class FunctionPrinter {
 
   const PrintOptions& options_;
   Printable p_;
+  std::string_view
+      wide_type_;  ///< what 64 bits are called: the template's parameter, if there is one
   ExpressionPrinter expressions_;
   std::string out_;
   std::size_t depth_ = 0;

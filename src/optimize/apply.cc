@@ -119,6 +119,7 @@ std::string helper_code(const Swizzle& swizzle, const Launch& launch, const Proo
   options.num_xcds = launch.shape.num_xcds;
   options.cus_per_xcd = launch.shape.cus_per_xcd;
   options.guard = proof.guard;
+  options.grid = launch.shape.grid;
   options.comment =
       wrap(fmt::format("Swizzle {}: {}", swizzle.spec, swizzle.words), kCommentWidth) +
       proof_comment(launch, proof);

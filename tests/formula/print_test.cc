@@ -62,7 +62,10 @@ Case make_case(const std::string& title, const Formula& formula, std::size_t num
   c.options.function = fmt::format("swizzle_{}", number);
   c.options.num_xcds = xcds;
   c.options.comment = title;
-  sample_launch(c, {random.grid(60), xcds, 38}, 1);
+  // Most are told one of the grids, on which other code is chosen.
+  const Dim3 told = number % 4 == 3 ? Dim3{46341, 46340, 1} : random.grid(60);
+  if (number % 4 != 0) c.options.grid = told;
+  sample_launch(c, {told, xcds, 38}, told.count() / 100000 * 1000 + 1);
   sample_launch(c, {random.grid(60), xcds, 38}, 1);
   for (const Dim3& grid : {Dim3{2147483647, 1, 1}, Dim3{46341, 46340, 1}, Dim3{1, 2147483640, 1},
                            Dim3{1 << 10, 1 << 10, 2047}, Dim3{65537, 32767, 1}}) {
@@ -148,7 +151,9 @@ std::string compile_and_run(const char* warnings) {
 }
 
 std::string cpp_program(const std::vector<Case>& cases) {
-  std::string text = "#include <cstdio>\n#define __device__\n";
+  std::string text =
+      "#include <cstdio>\n#define __device__\n"
+      "#define __forceinline__ inline __attribute__((always_inline))\n";
   std::string main = "int main() {\n  long bad = 0, good = 0;\n";
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
@@ -191,6 +196,7 @@ TEST(PrintCpp, RandomFormulasAgree) { expect_cpp_agrees(random_cases(60, 5), kLa
 TEST(PrintCpp, CompilesAsHipAndAsCuda) {
   std::string text =
       "#define __device__ __attribute__((device))\n"
+      "#define __forceinline__ inline __attribute__((always_inline))\n"
       "#define __global__ __attribute__((global))\n";
   std::string calls;
   std::size_t number = 0;
@@ -198,6 +204,7 @@ TEST(PrintCpp, CompilesAsHipAndAsCuda) {
     PrintOptions options;
     options.function = fmt::format("f{}", number++);
     options.guard.condition = "num_blocks % num_xcds == 0 && num_pid_x >= 2";
+    if (number % 2 == 0) options.grid = Dim3{8, 8, 8};
     text += print_cpp(make_swizzle(family.name).formula, options);
     calls += fmt::format("  out[{}] = {}(out[0], 0, 0, 8, 8, 8).x;\n", number, options.function);
   }
@@ -340,6 +347,18 @@ TEST(Print, TypicalCodeIsNarrowAndKeepsNames) {
   EXPECT_THAT(cpp, HasSubstr("const int die = pid % num_xcds;"));
   EXPECT_THAT(cpp, Not(HasSubstr("long")));
   EXPECT_THAT(print_triton(make_swizzle("die-contiguous").formula, {}), Not(HasSubstr("int64")));
+}
+
+TEST(PrintCpp, OnItsGridACurveIsNarrow) {
+  const auto code = [](const Dim3& grid) {
+    PrintOptions options;
+    options.grid = grid;
+    return print_cpp(make_swizzle("hilbert").formula, options);
+  };
+  EXPECT_THAT(code({512, 512, 1}), HasSubstr("swizzleperf_block_on<int>(x, y, z, 512, 512, 1)"));
+  // Rows times columns of a partial band may be up to twice the blocks.
+  EXPECT_THAT(code({46341, 46340, 1}), Not(HasSubstr("_on<int>")));
+  EXPECT_THAT(code({512, 512, 1}), Not(HasSubstr("(long long)")));
 }
 
 TEST(Print, CommentsCannotEscape) {
